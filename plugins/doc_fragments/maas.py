@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How MAAS is reached."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of every module that talks to MAAS."""
+
+    DOCUMENTATION = r"""
+options:
+  maas_endpoint:
+    description:
+      - The URL of MAAS, such as V(https://maas.example.com:5443/MAAS).
+      - The path may be left out, and V(/api/2.0) may follow it.
+      - If not set, the environment variable E(MAAS_ENDPOINT) is used, then E(MAAS_API_URL).
+    type: str
+  maas_api_key:
+    description:
+      - An API key of a MAAS user, in one piece as MAAS shows it.
+      - If not set, the environment variable E(MAAS_API_KEY) is used.
+    type: str
+  maas_ca_cert:
+    description:
+      - A file with the certificates of the authorities to trust, or a folder of them.
+      - If not set, the environment variable E(MAAS_CA_CERT) is used, then E(REQUESTS_CA_BUNDLE) and E(CURL_CA_BUNDLE),
+        then the authorities that the Python library C(certifi) trusts.
+    type: path
+  maas_validate_certs:
+    description: Whether the server's certificate is verified.
+    type: bool
+    default: true
+  maas_timeout:
+    description:
+      - How many seconds MAAS may take for one answer. This does not bound how long a task waits for a machine.
+    type: float
+    default: 60.0
+requirements:
+  - requests
+  - requests-oauthlib
+notes:
+  - The module runs inside the Ansible controller process when its connection is local and it has neither C(become)
+    nor C(async). In playbooks for other hosts use C(delegate_to=localhost). Elsewhere it runs as an ordinary module and
+    needs the requirements there.
+"""

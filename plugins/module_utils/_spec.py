@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that modules share, and what an argument spec is to us.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.module_utils.basic import env_fallback
+
+Options = dict[str, dict[str, Any]]
+
+MAAS_OPTIONS: Options = {
+    "maas_endpoint": {"type": "str", "fallback": (env_fallback, ["MAAS_ENDPOINT", "MAAS_API_URL"])},
+    "maas_api_key": {"type": "str", "no_log": True, "fallback": (env_fallback, ["MAAS_API_KEY"])},
+    "maas_ca_cert": {"type": "path", "fallback": (env_fallback, ["MAAS_CA_CERT"])},
+    "maas_validate_certs": {"type": "bool", "default": True},
+    "maas_timeout": {"type": "float", "default": 60.0},
+}
+
+# Sub-keys of a secret dict whose values are secrets; the others (an address, a user name) may be shown.
+SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|certificate|credential", re.IGNORECASE)
+
+HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a module accepts: its own options; those to reach MAAS come with every spec."""
+
+    options: Options
+    required_if: Sequence[Sequence[Any]] = ()
+    mutually_exclusive: Sequence[Sequence[str]] = ()
+    required_together: Sequence[Sequence[str]] = ()
+    required_one_of: Sequence[Sequence[str]] = ()
+    required_by: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def argument_spec(self) -> Options:
+        return {**MAAS_OPTIONS, **self.options}
+
+    def rules(self) -> dict[str, Any]:
+        """The rules between options, as Ansible's validators name them."""
+        return {
+            "required_if": [list(rule) for rule in self.required_if],
+            "mutually_exclusive": [list(rule) for rule in self.mutually_exclusive],
+            "required_together": [list(rule) for rule in self.required_together],
+            "required_one_of": [list(rule) for rule in self.required_one_of],
+            "required_by": dict(self.required_by),
+        }
+
+    def secrets(self, params: Mapping[str, Any]) -> set[str]:
+        """The values in `params` that must never be shown."""
+        return set(_secrets(self.argument_spec, params))
+
+    def masked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """`params` as they may be shown."""
+        return _masked(self.argument_spec, params)
+
+
+def _secrets(options: Options, params: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in params.items():
+        option = options.get(name, {})
+        if option.get("no_log"):
+            yield from _leaves(value, all_of_them=not isinstance(value, Mapping))
+        elif "options" in option:
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, Mapping):
+                    yield from _secrets(option["options"], one)
+
+
+def _leaves(value: Any, all_of_them: bool) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if isinstance(inner, (Mapping, list)) or all_of_them or SECRET_KEY.search(str(key)):
+                yield from _leaves(inner, all_of_them or bool(SECRET_KEY.search(str(key))))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, all_of_them)
+    elif all_of_them and value not in (None, "", True, False):
+        yield str(value)
+
+
+def _masked(options: Options, params: Mapping[str, Any]) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for name, value in params.items():
+        option = options.get(name, {})
+        if option.get("no_log") and value is not None:
+            shown[name] = HIDDEN
+        elif "options" in option and isinstance(value, list):
+            shown[name] = [_masked(option["options"], one) if isinstance(one, Mapping) else one for one in value]
+        elif "options" in option and isinstance(value, Mapping):
+            shown[name] = _masked(option["options"], value)
+        else:
+            shown[name] = value
+    return shown

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a module's `converge` is given and gives back, however it is run.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.parameters import remove_values
+
+from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+
+
+@dataclass
+class Result:
+    """What a task tells: whether it changed something, the objects as they are now, and what went wrong with some."""
+
+    changed: bool
+    values: Mapping[str, Any]
+    plan: Plan = field(default_factory=Plan)
+    failure: Failure | None = None
+    warnings: Sequence[str] = ()
+
+
+class Task:
+    """One run of one module: its options, its modes, and its way to MAAS."""
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        *,
+        check: bool = False,
+        say: Callable[[str], None] = lambda _line: None,
+        trace: Callable[[str], None] = lambda _line: None,
+        environment: Mapping[str, str] | None = None,
+        clock: Clock = WALL_CLOCK,
+    ) -> None:
+        self.params = params
+        self.check = check
+        self.say = say
+        self.clock = clock
+        self._trace = trace
+        self._environment = os.environ if environment is None else environment
+        self._traced = 0
+
+    @cached_property
+    def maas(self) -> Client:
+        """The MAAS that the options name; nothing is sent before its first use."""
+        return Client(Connection.from_params(self.params, self._environment), clock=self.clock)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        return self.maas.exchanges if "maas" in self.__dict__ else []
+
+    @property
+    def wrote(self) -> bool:
+        return "maas" in self.__dict__ and self.maas.wrote
+
+    def trace_requests(self) -> None:
+        """Show the requests since the last call. Threads make them, but only the main thread may display."""
+        exchanges = self.exchanges
+        while self._traced < len(exchanges):
+            self._trace(str(exchanges[self._traced]))
+            self._traced += 1
+
+
+Converge = Callable[[Task], Result]
+
+
+def carry_out(converge: Converge, task: Task, name: str) -> dict[str, Any]:
+    """Run a module's `converge` and put what it says into Ansible's words. Never raises, never shows a traceback."""
+    try:
+        result = converge(task)
+    except Failure as failure:
+        result = Result(changed=task.wrote, values={}, failure=failure)
+    except Exception as error:
+        for line in traceback.format_exc().splitlines():
+            task._trace(line)
+        result = Result(changed=task.wrote, values={}, failure=_defect(name, error))
+    finally:
+        task.trace_requests()
+    said: dict[str, Any] = {"changed": result.changed, **result.values, "diff": result.plan.diff()}
+    if result.warnings:
+        said["warnings"] = list(result.warnings)
+    if result.failure:
+        said.update(failed=True, msg=str(result.failure), failure=result.failure.to_dict())
+    return said
+
+
+def _defect(name: str, error: Exception) -> Failure:
+    return Failure(
+        "bug",
+        f"metalshift.maas.{name} stopped because of a defect of its own ({type(error).__name__}).",
+        reason=type(error).__name__,
+        hint="Please report it with the output of the same run at -vvv.",
+    )
+
+
+# A shorter secret is hidden where it is a whole value only: within texts it would blot out half of the result.
+SHORTEST_WITHIN_TEXT = 4
+
+
+def without(secrets: set[str], value: Any) -> Any:
+    """`value` with every secret in it masked: the second net, results do not hold secrets in the first place."""
+    long = {secret for secret in secrets if len(secret) >= SHORTEST_WITHIN_TEXT}
+    return remove_values(value, long) if long else value
+
+
+def run_as_module(spec: Spec, converge: Converge, name: str) -> None:
+    """The ordinary module: where Ansible copied it, under async and become."""
+    module = AnsibleModule(argument_spec=spec.argument_spec, supports_check_mode=True, **spec.rules())
+    lines: list[str] = []
+    task = Task(module.params, check=module.check_mode, trace=lines.append)
+    # Ansible would mask every value of a secret dict, a user name such as `admin` among them, wherever it appears.
+    secrets = spec.secrets(module.params)
+    module.no_log_values = {secret for secret in secrets if len(secret) >= SHORTEST_WITHIN_TEXT}
+    said = carry_out(converge, task, name)
+    if not module._diff:
+        said.pop("diff")
+    if module._verbosity >= 3:
+        said["maas_requests"] = lines
+    said["invocation"] = {"module_args": spec.masked(module.params)}
+    if said.pop("failed", False):
+        module.fail_json(**said)
+    module.exit_json(**said)

@@ -1,0 +1,87 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Availability zones of MAAS."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: zone
+short_description: Manage availability zones of MAAS
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Creates, changes and removes availability zones.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.maas
+  - metalshift.maas.maas
+options:
+  name:
+    description: The name of the zone.
+    type: str
+    required: true
+  description:
+    description: What the zone stands for. Kept as it is if not set.
+    type: str
+  state:
+    description:
+      - V(present) makes sure that the zone exists.
+      - V(absent) removes it. MAAS moves the machines of a removed zone to its default zone.
+    type: str
+    choices: [present, absent]
+    default: present
+seealso:
+  - module: metalshift.maas.maas_info
+"""
+
+EXAMPLES = r"""
+- name: A zone for each fire compartment
+  metalshift.maas.zone:
+    name: "{{ item }}"
+    description: Fire compartment {{ item }}
+  loop: [az1, az2, az3]
+
+- name: No zone of that name
+  metalshift.maas.zone:
+    name: az4
+    state: absent
+"""
+
+RETURN = r"""
+zone:
+  description: The zone as it is now, or as it would be in check mode. Empty when it is absent.
+  returned: success
+  type: dict
+  sample: {"id": 2, "name": "az1", "description": "Fire compartment az1"}
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._converge import converge_named
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import NamedObjects
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+
+SPEC = Spec(
+    options={
+        "name": {"type": "str", "required": True},
+        "description": {"type": "str"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    }
+)
+
+ZONES = NamedObjects(noun="zone", collection="zones/", item="zones/{name}/", fields=("description",))
+
+
+def converge(task: Task) -> Result:
+    """Bring the zone to the wished state."""
+    return converge_named(task, ZONES)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "zone")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs this collection's API modules inside the Ansible controller's worker.
+
+The same `converge` as in the ordinary module runs without a new interpreter for every task, and can say what it is
+waiting for. Under async or become, or on another host, the ordinary module runs instead.
+
+This plugin util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
+
+display = Display()
+
+
+class ActionModule(ActionBase):  # type: ignore[misc]
+    """One implementation for every API module; which one it is, is in the task."""
+
+    _requires_connection = False
+    _supports_check_mode = True
+    _supports_async = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        said: dict[str, Any] = super().run(tmp, task_vars)
+        if self._must_be_a_module():
+            said.update(self._execute_module(task_vars=task_vars, wrap_async=self._task.async_val))
+        else:
+            said.update(self._run_here())
+        return said
+
+    def _must_be_a_module(self) -> bool:
+        connection = self._connection
+        local = connection is None or getattr(connection, "transport", "local") == "local"
+        become = bool(getattr(connection, "become", None)) or bool(self._task.become)
+        return not local or become or bool(self._task.async_val)
+
+    def _run_here(self) -> dict[str, Any]:
+        name = self._task.action.rpartition(".")[2]
+        module = importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{name}")
+        spec: Spec = module.SPEC
+        environment = {**os.environ, **self._task_environment()}
+        given = _with_fallbacks(spec, _plain(self._task.args), environment)
+        secrets = spec.secrets(given)
+        # Not ActionBase.validate_argument_spec: its errors print the arguments, secrets included.
+        checked = ArgumentSpecValidator(spec.argument_spec, **spec.rules()).validate(given)
+        shown = given
+        if checked.error_messages:
+            said = _wrong_input(name, checked)
+        else:
+            shown = checked.validated_parameters
+            task = Task(
+                shown,
+                check=bool(self._task.check_mode),
+                say=self._say,
+                trace=lambda line: display.vvv(without(secrets, f"{name}: {line}")),
+                environment=environment,
+            )
+            said = carry_out(module.converge, task, name)
+        if not self._task.diff:
+            said.pop("diff", None)
+        said["invocation"] = {"module_args": spec.masked(shown)}
+        return dict(without(secrets, said))
+
+    def _say(self, line: str) -> None:
+        if not self._task.no_log:
+            display.display(f"[{self._task.get_name().strip()}] {line}")
+
+    def _task_environment(self) -> dict[str, str]:
+        """The `environment` of task, block and play: core applies it to modules only."""
+        layers = self._task.environment
+        merged: dict[str, str] = {}
+        for layer in layers if isinstance(layers, list) else [layers]:
+            values = self._templar.template(layer) if layer else None
+            if isinstance(values, Mapping):
+                merged.update({str(key): str(value) for key, value in values.items()})
+        return merged
+
+
+def _with_fallbacks(spec: Spec, args: dict[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Options that were not given, from the environment of the task: core would look into the controller's only."""
+    for name, option in spec.argument_spec.items():
+        _how, variables = option.get("fallback", (None, ()))
+        if args.get(name) is None:
+            found = next((environment[variable] for variable in variables if environment.get(variable)), None)
+            if found is not None:
+                args[name] = found
+    return args
+
+
+def _wrong_input(name: str, checked: Any) -> dict[str, Any]:
+    texts = [
+        ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg.rstrip(".")
+        for error in checked.errors
+    ]
+    failure = invalid(f"metalshift.maas.{name}: {'; '.join(texts)}.")
+    return {"changed": False, "failed": True, "msg": str(failure), "failure": failure.to_dict()}
+
+
+def _plain(value: Any) -> Any:
+    """Plain JSON types: templates leave tagged and lazy ones behind, which neither HTTP nor JSON libraries know."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(inner) for inner in value]
+    try:
+        return str(value)
+    except AnsibleError as error:
+        raise AnsibleError("An option holds a vaulted value that cannot be decrypted.") from error

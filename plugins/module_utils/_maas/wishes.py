@@ -118,7 +118,7 @@ def recoverable(words: Iterable[str]) -> frozenset[Status]:
 
 @dataclass(frozen=True)
 class Step:
-    """One request, and how its end is told. `good` begins with what is expected; None stands for a machine that is gone."""
+    """One request, and how its end is told. `good` begins with what is expected; None is a machine that is gone."""
 
     op: Op
     reason: str
@@ -133,7 +133,7 @@ class Step:
 
     def pending(self, now: Situation) -> bool:
         """Whether to go on waiting. Any other status is an end, good or bad: it does not get better by itself."""
-        return now.status in self.via or (self.power is not None and now.power is not self.power)
+        return now.status in self.via or (self.power is not None and now.power not in (self.power, Power.ERROR))
 
     def failed(self, now: Situation) -> bool:
         return now.status in self.bad
@@ -192,7 +192,7 @@ class Situation:
     owner: Owner = Owner.NONE
     locked: bool = False
     power: Power = Power.UNKNOWN
-    # Somebody else's claim or hosted cluster that holds the machine, in words; empty when it is free or this task's own.
+    # Somebody else's claim or hosted cluster that holds it, in words; empty when it is free or this task's own.
     claim: str = ""
     # What the machine was before rescue mode, testing or breaking, as far as it shows.
     previous: Status | None = None
@@ -226,6 +226,10 @@ class Situation:
             message=str(words or "") if status.kind is Kind.FAILED else "",
             history=history,
         )
+
+    def vanished(self) -> Situation:
+        """The situation after MAAS answered 404 for a machine that it knew."""
+        return replace(self, status=None, previous=self.status, owner=Owner.NONE, claim="", locked=False)
 
     def after(self, step: Step, now: Situation) -> Situation:
         """The situation `now`, remembering that this run has taken a step."""

@@ -34,7 +34,7 @@ KINDS: Mapping[str, str] = {
 }
 
 
-@dataclass
+@dataclass(eq=False)
 class Failure(Exception):
     """An error that a user may read. `message` is a whole sentence and holds no secret."""
 
@@ -73,14 +73,19 @@ def invalid(message: str, hint: str = "") -> Failure:
     return Failure("invalid", message, hint=hint)
 
 
+# The sentences that one message quotes of many failures; every object's own result has its own.
+MOST_TOLD = 5
+
+
 def several(noun: str, failures: Mapping[str, Failure], total: int) -> Failure:
     """One failure for a task of which some objects failed."""
     if len(failures) == total == 1:
         return next(iter(failures.values()))
-    texts = " ".join(str(failure) for failure in failures.values())
+    texts = list(dict.fromkeys(str(failure) for failure in failures.values()))
+    left_out = f" … and {len(texts) - MOST_TOLD} more." if len(texts) > MOST_TOLD else ""
     kinds = {failure.kind for failure in failures.values()}
     return Failure(
         kinds.pop() if len(kinds) == 1 else "several",
-        f"{len(failures)} of {total} {noun} failed: {texts}",
+        f"{len(failures)} of {total} {noun} failed: {' '.join(texts[:MOST_TOLD])}{left_out}",
         object=", ".join(failures),
     )

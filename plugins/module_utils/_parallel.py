@@ -26,31 +26,38 @@ def each(
 ) -> Iterator[tuple[Item, Value | Failure]]:
     """Yield (item, what `act` returned or the Failure it raised) as they finish.
 
-    The threads are daemons: a task that is killed or fails does not wait for them. Anything but a Failure
-    is a defect and is raised here, in the caller's thread.
+    The threads are daemons: a task that is killed or fails does not wait for them, and they begin nothing new when the
+    caller stops listening. Anything but a Failure is a defect and is raised here, in the caller's thread.
     """
     todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Item, Value | BaseException]] = queue.SimpleQueue()
+    stopped = threading.Event()
     count = 0
     for item in items:
         todo.put(item)
         count += 1
 
     def work() -> None:
-        while True:
+        while not stopped.is_set():
             try:
                 item = todo.get_nowait()
             except queue.Empty:
                 return
             try:
                 done.put((item, act(item)))
-            except BaseException as error:
-                done.put((item, error))
+            except Failure as failure:
+                done.put((item, failure))
+            except BaseException as defect:
+                stopped.set()
+                done.put((item, defect))
 
-    for _worker in range(min(at_once, count)):
+    for _worker in range(min(max(at_once, 1), count)):
         threading.Thread(target=work, daemon=True).start()
-    for _answer in range(count):
-        item, outcome = done.get()
-        if isinstance(outcome, BaseException) and not isinstance(outcome, Failure):
-            raise outcome
-        yield item, outcome
+    try:
+        for _answer in range(count):
+            item, outcome = done.get()
+            if isinstance(outcome, BaseException) and not isinstance(outcome, Failure):
+                raise outcome
+            yield item, outcome
+    finally:
+        stopped.set()

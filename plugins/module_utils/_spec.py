@@ -64,9 +64,14 @@ class Spec:
         return _masked(self.argument_spec, params)
 
 
+def _by_any_name(options: Options) -> Options:
+    return {name: option for main, option in options.items() for name in (main, *option.get("aliases", ()))}
+
+
 def _secrets(options: Options, params: Mapping[str, Any]) -> Iterator[str]:
+    named = _by_any_name(options)
     for name, value in params.items():
-        option = options.get(name, {})
+        option = named.get(name, {})
         if option.get("no_log"):
             yield from _leaves(value, all_of_them=not isinstance(value, Mapping))
         elif "options" in option:
@@ -88,15 +93,19 @@ def _leaves(value: Any, all_of_them: bool) -> Iterator[str]:
 
 
 def _masked(options: Options, params: Mapping[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for name, value in params.items():
-        option = options.get(name, {})
-        if option.get("no_log") and value is not None:
-            shown[name] = HIDDEN
-        elif "options" in option and isinstance(value, list):
-            shown[name] = [_masked(option["options"], one) if isinstance(one, Mapping) else one for one in value]
-        elif "options" in option and isinstance(value, Mapping):
-            shown[name] = _masked(option["options"], value)
-        else:
-            shown[name] = value
-    return shown
+    named = _by_any_name(options)
+    return {name: _masked_value(named.get(name), value) for name, value in params.items()}
+
+
+def _masked_value(option: dict[str, Any] | None, value: Any) -> Any:
+    # An option that does not exist is often a misspelt one, perhaps that of a secret.
+    if option is None or option.get("no_log"):
+        return value if value is None else HIDDEN
+    if "options" in option and isinstance(value, list):
+        return [_masked(option["options"], one) if isinstance(one, Mapping) else one for one in value]
+    if "options" in option and isinstance(value, Mapping):
+        return _masked(option["options"], value)
+    # Suboptions may be given as text, in JSON or as key=value.
+    if "options" in option and isinstance(value, str) and re.search(r"[{=]", value):
+        return HIDDEN
+    return value

@@ -55,9 +55,10 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         spec: Spec = module.SPEC
         environment = {**os.environ, **self._task_environment()}
         given = _with_fallbacks(spec, _plain(self._task.args), environment)
-        secrets = spec.secrets(given)
         # Not ActionBase.validate_argument_spec: its errors print the arguments, secrets included.
         checked = ArgumentSpecValidator(spec.argument_spec, **spec.rules()).validate(given)
+        # Of both: a secret may have come in a text of JSON, and be its own value only after validation.
+        secrets = spec.secrets(given) | spec.secrets(checked.validated_parameters)
         shown = given
         if checked.error_messages:
             said = _wrong_input(name, checked)
@@ -66,8 +67,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             task = Task(
                 shown,
                 check=bool(self._task.check_mode),
-                say=self._say,
-                trace=lambda line: display.vvv(without(secrets, f"{name}: {line}")),
+                say=lambda line: self._say(without(secrets, line)),
+                trace=lambda line: self._trace(without(secrets, f"{name}: {line}")),
                 environment=environment,
             )
             said = carry_out(module.converge, task, name)
@@ -80,14 +81,19 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if not self._task.no_log:
             display.display(f"[{self._task.get_name().strip()}] {line}")
 
+    def _trace(self, line: str) -> None:
+        if not self._task.no_log:
+            display.vvv(line)
+
     def _task_environment(self) -> dict[str, str]:
         """The `environment` of task, block and play: core applies it to modules only."""
         layers = self._task.environment
         merged: dict[str, str] = {}
         for layer in layers if isinstance(layers, list) else [layers]:
-            values = self._templar.template(layer) if layer else None
-            if isinstance(values, Mapping):
-                merged.update({str(key): str(value) for key, value in values.items()})
+            values = self._templar.template(layer) if layer else {}
+            if not isinstance(values, Mapping):
+                raise AnsibleError("The environment of a task must be a dictionary of variables and their values.")
+            merged.update({str(key): str(value) for key, value in values.items()})
         return merged
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -32,6 +33,8 @@ try:
     import requests
     from oauthlib.oauth1 import SIGNATURE_PLAINTEXT
     from requests_oauthlib import OAuth1
+    from urllib3 import disable_warnings
+    from urllib3.exceptions import HTTPError, InsecureRequestWarning
 except ImportError as missing:
     MISSING = missing
 
@@ -41,6 +44,10 @@ ATTEMPTS = 5
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 8.0
 LONGEST_RETRY_AFTER = 30.0
+# Attempts end when this many time-outs have passed: a MAAS that hangs is not asked five times.
+TIMEOUTS_TO_SPEND = 2
+LEAST_TO_SPEND = 30.0
+BLOCK = 1 << 16
 
 # A write that ended so may have taken effect: MAAS commits before it talks to a BMC.
 AMBIGUOUS = frozenset({500, 502, 503, 504})
@@ -69,6 +76,9 @@ class Client:
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["User-Agent"] = "metalshift.maas"
+        if connection.verify is False:
+            # It was the user's word; a warning for every request would bury the rest.
+            disable_warnings(InsecureRequestWarning)
         self._signature = OAuth1(
             connection.key.consumer,
             client_secret="",
@@ -81,11 +91,13 @@ class Client:
 
     def get(self, path: str, query: Fields = (), *, op: str = "") -> Any:
         """Read, patiently."""
+        pairs = as_pairs(query, op)
+        began = self._clock.now()
         for attempt in range(1, ATTEMPTS + 1):
-            answer = self._send("GET", path, as_pairs(query, op), ())
+            answer = self._send("GET", path, pairs, [])
             if answer.ok:
                 return answer.body()
-            if attempt == ATTEMPTS or not _read_may_be_repeated(answer):
+            if not _read_may_be_repeated(answer) or not self._another(attempt, began):
                 break
             self._pause(attempt, answer)
         raise errors.from_answer("GET", path, op, answer, self.connection)
@@ -140,68 +152,106 @@ class Client:
         """Write once, in effect.
 
         A write that never left, or that MAAS rolled back, is sent again. One whose answer was lost may have taken
-        effect: `settled` looks the object up and returns it if so, else the write is sent again. Without `settled`
-        only a `repeatable` write is sent again.
+        effect, or may yet: `settled` looks the object up and returns it if so, else the write is sent again. Without
+        `settled` only a `repeatable` write is sent again.
         """
         form, query = as_pairs(form), as_pairs(query, op)
+        began = self._clock.now()
+        in_doubt = False
         for attempt in range(1, ATTEMPTS + 1):
             answer = self._send(method, path, query, form)
             if answer.ok:
                 self.wrote = True
                 return answer.body()
-            lost = answer.status in AMBIGUOUS or (answer.failure is not None and not answer.never_sent)
+            lost = answer.lost or answer.status in AMBIGUOUS
             if lost:
-                self.wrote = True
-                found = settled() if settled else None
-                if found is not None:
-                    return found
-            unsent = answer.never_sent and answer.failure is not None and answer.failure.kind == "unreachable"
-            may_repeat = unsent or answer.passing_conflict or (lost and (repeatable or settled is not None))
-            # A 500 is how MAAS reports many plain mistakes: once looked up, it is the answer.
-            if attempt == ATTEMPTS or not may_repeat or answer.status == 500:
+                self.wrote = in_doubt = True
+            if in_doubt and method == "DELETE" and answer.status == 404:
+                return ""
+            # Also when a repetition is refused: the first one may have arrived in the meantime.
+            found = self._look(settled, method, path, op, answer) if in_doubt and settled else None
+            if found is not None:
+                return found
+            is_safe = repeatable or settled is not None
+            if not _write_may_be_repeated(answer, is_safe) or not self._another(attempt, began):
                 break
             self._pause(attempt, answer)
-        if lost and not repeatable and settled is None and answer.status != 500:
+        if lost and not is_safe and answer.status != 500:
             raise errors.uncertain(method, path, op, answer, self.connection)
         raise errors.from_answer(method, path, op, answer, self.connection)
 
-    def _send(self, method: str, path: str, query: list[tuple[str, str]], form: Iterable[tuple[str, str]]) -> Answer:
+    def _look(
+        self, settled: Callable[[], Settled | None], method: str, path: str, op: str, answer: Answer
+    ) -> Settled | None:
+        try:
+            return settled()
+        except Failure as failure:
+            raise errors.uncertain(method, path, op, answer, self.connection) from failure
+
+    def _another(self, attempt: int, began: float) -> bool:
+        """Whether there may be another attempt, as far as number and time go."""
+        longest = max(TIMEOUTS_TO_SPEND * self.connection.read_timeout, LEAST_TO_SPEND)
+        return attempt < ATTEMPTS and self._clock.now() - began < longest
+
+    def _send(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> Answer:
         """One attempt, freshly signed: MAAS refuses a nonce that it has seen."""
-        data = list(form)
         began = self._clock.now()
         try:
-            response = self._session.request(
-                method,
-                self.connection.api + path,
-                params=query or None,
-                data=data or None,
-                auth=self._signature,
-                verify=self.connection.verify,
-                proxies=dict(self.connection.proxies),
-                timeout=(CONNECT_TIMEOUT, self.connection.read_timeout),
-                allow_redirects=False,
-            )
-            answer = Answer(
-                status=response.status_code,
-                text=response.text,
-                content_type=response.headers.get("Content-Type", "").split(";")[0].strip(),
-                retry_after=as_seconds(response.headers.get("Retry-After")),
-            )
-        except requests.RequestException as error:
+            answer = self._exchange(method, path, query, form)
+        # Not only the library's own errors: a CA file that is none or a name that cannot be encoded come as others.
+        except (OSError, ValueError, HTTPError) as error:
             answer = errors.as_answer(error, self.connection)
         self._record(
             Exchange(
                 method=method,
                 path=path,
-                query=urlencode(query),
+                query=urlencode(query, errors="replace"),
                 status=answer.status or None,
-                sent=len(urlencode(data)),
-                received=len(answer.text.encode()),
+                sent=len(urlencode(form, errors="replace")),
+                received=answer.size,
                 seconds=self._clock.now() - began,
                 problem=answer.failure.reason if answer.failure else "",
             )
         )
         return answer
+
+    def _exchange(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> Answer:
+        with self._session.request(
+            method,
+            self.connection.api + path,
+            params=query or None,
+            data=form or None,
+            auth=self._signature,
+            verify=self.connection.verify,
+            proxies=dict(self.connection.proxies),
+            timeout=(CONNECT_TIMEOUT, self.connection.read_timeout),
+            allow_redirects=False,
+            stream=True,
+        ) as response:
+            content = self._read(response)
+            answer = Answer(
+                status=response.status_code,
+                # MAAS speaks UTF-8 everywhere; the library would take text/plain for Latin-1.
+                text=content.decode("utf-8", errors="replace"),
+                size=len(content),
+                content_type=response.headers.get("Content-Type", "").split(";")[0].strip().lower(),
+                location=response.headers.get("Location", ""),
+                from_maas="X-MAAS-API-Hash" in response.headers,
+                retry_after=as_seconds(response.headers.get("Retry-After")),
+            )
+        if answer.ok and not answer.usable:
+            return replace(answer, status=0, failure=errors.not_maas(self.connection, "it does not answer in JSON"))
+        return answer
+
+    def _read(self, response: requests.Response) -> bytes:
+        """The whole body, within the time-out: the library bounds only the silence between two pieces."""
+        deadline = self._clock.now() + self.connection.read_timeout
+        blocks = []
+        for block in response.iter_content(BLOCK):
+            blocks.append(block)
+            if self._clock.now() > deadline:
+                raise requests.exceptions.ReadTimeout
+        return b"".join(blocks)
 
     def _record(self, exchange: Exchange) -> None:
         with self._lock:
@@ -218,6 +268,12 @@ class Client:
 
 
 def _read_may_be_repeated(answer: Answer) -> bool:
+    return answer.worth_repeating or answer.status in PASSING or answer.passing_conflict
+
+
+def _write_may_be_repeated(answer: Answer, is_safe: bool) -> bool:
+    """`is_safe`: a second one does no harm, or would have been noticed as done."""
     if answer.failure is not None:
-        return answer.failure.kind == "unreachable"
-    return answer.status in PASSING or answer.passing_conflict
+        return answer.worth_repeating and (answer.never_sent or is_safe)
+    # A 500 is how MAAS reports many plain mistakes: once looked up, it is the answer.
+    return answer.passing_conflict or (is_safe and answer.status in PASSING)

@@ -7,16 +7,19 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-import os.path
+import ipaddress
+import os
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 
 CONNECT_TIMEOUT = 10.0
+LONGEST_TIMEOUT = 86400
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,17 @@ class Connection:
         for option, variable in (("maas_endpoint", "MAAS_ENDPOINT"), ("maas_api_key", "MAAS_API_KEY")):
             if not params.get(option):
                 raise invalid(f"{option} is missing: give the option or set the environment variable {variable}.")
-        if params["maas_timeout"] <= 0:
-            raise invalid(f"maas_timeout must be more than 0 seconds, not {params['maas_timeout']}.")
+        timeout = float(params["maas_timeout"])
+        if not 0 < timeout <= LONGEST_TIMEOUT:
+            raise invalid(
+                f"maas_timeout must be more than 0 and at most {LONGEST_TIMEOUT} seconds, not {params['maas_timeout']}."
+            )
         base = endpoint(params["maas_endpoint"])
         return cls(
             base=base,
             key=ApiKey.parse(params["maas_api_key"]),
             verify=_verify(params, environment),
-            read_timeout=float(params["maas_timeout"]),
+            read_timeout=timeout,
             proxies=_proxies(base, environment),
         )
 
@@ -73,38 +79,47 @@ class Connection:
 def endpoint(text: str) -> str:
     """The base URL of MAAS, however much or little of it was given."""
     url = text.strip().rstrip("/")
-    parts = urlsplit(url)
     try:
-        port_is_good = parts.port is None or parts.port > 0
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        port_is_good = False
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_good:
+        good = False
+    if not good or re.search(r"[\s\x00-\x1f\x7f\\]", url):
         raise invalid(
             f"maas_endpoint is not a URL: {_without_credentials(text)!r}.",
             hint="Give something like https://maas.example.com:5443/MAAS.",
         )
-    if parts.username or parts.password:
+    if "@" in parts.netloc:
         raise invalid("maas_endpoint must not hold a user name or password.", hint="Give the key as maas_api_key.")
     if parts.query or parts.fragment:
-        raise invalid(f"maas_endpoint must end with a path, not with a query or fragment: {parts.path!r} is enough.")
-    path = re.sub(r"/api(/\d\.\d)?$", "", re.sub(r"//+", "/", parts.path))
+        raise invalid("maas_endpoint must end with a path, not with a query or fragment: leave out what follows it.")
+    path = re.sub(r"//+", "/", parts.path)
+    # What people copy: the address of the web interface, or of the API.
+    path = re.sub(r"(?<=/MAAS)/[lr](/.*)?$|/api(/\d\.\d)?$", "", path)
     return f"{parts.scheme}://{parts.netloc}{path or '/MAAS'}"
 
 
 def _without_credentials(text: str) -> str:
-    return re.sub(r"//[^/@]*@", "//***@", text)
+    return re.sub(r"//.*@", "//***@", text, flags=re.DOTALL)
 
 
 def _verify(params: Mapping[str, Any], environment: Mapping[str, str]) -> bool | str:
     if not params["maas_validate_certs"]:
         return False
-    bundle = params.get("maas_ca_cert")
-    if bundle:
-        path = os.path.expanduser(str(bundle))
-        if not os.path.exists(path):
-            raise invalid(f"maas_ca_cert does not exist: {path}.")
-        return path
-    return environment.get("REQUESTS_CA_BUNDLE") or environment.get("CURL_CA_BUNDLE") or True
+    given = [("maas_ca_cert", params.get("maas_ca_cert"))]
+    given += [(variable, environment.get(variable)) for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")]
+    source, path = next(((source, path) for source, path in given if path), ("", None))
+    if path is None:
+        return True
+    path = os.path.expanduser(str(path))
+    if not os.access(path, os.R_OK):
+        raise invalid(f"{source} names a file that does not exist or cannot be read: {path}.")
+    if os.path.isfile(path):
+        try:
+            ssl.create_default_context(cafile=path)
+        except (OSError, ValueError):
+            raise invalid(f"{source} names a file without certificates in PEM form: {path}.") from None
+    return path
 
 
 def _proxies(base: str, environment: Mapping[str, str]) -> dict[str, str]:
@@ -114,11 +129,34 @@ def _proxies(base: str, environment: Mapping[str, str]) -> dict[str, str]:
     and because the task's `environment` must count.
     """
     parts = urlsplit(base)
-    settings = {name.lower(): value for name, value in environment.items() if name.lower().endswith("_proxy")}
+    proxy = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
+    if not proxy or _goes_direct(parts, _variable("no_proxy", environment)):
+        return {}
+    return {parts.scheme: proxy}
+
+
+def _variable(name: str, environment: Mapping[str, str]) -> str:
+    """Programs differ on the case of these variables; where both are set, they agree on the small one."""
+    return environment.get(name) or environment.get(name.upper()) or ""
+
+
+def _goes_direct(parts: SplitResult, no_proxy: str) -> bool:
     host = (parts.hostname or "").lower()
-    for entry in settings.get("no_proxy", "").replace(" ", "").lower().split(","):
-        name = entry.lstrip(".").split(":")[0]
-        if entry == "*" or (name and (host == name or host.endswith("." + name))):
-            return {}
-    proxy = settings.get(f"{parts.scheme}_proxy") or settings.get("all_proxy")
-    return {parts.scheme: proxy} if proxy else {}
+    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    for entry in no_proxy.lower().replace(",", " ").split():
+        if entry == "*" or _in_network(host, entry):
+            return True
+        name, _colon, wanted_port = entry.rpartition(":") if re.search(r"[^:]:\d+$", entry) else (entry, "", "")
+        name = name.strip("[]").lstrip("*").lstrip(".")
+        if wanted_port and int(wanted_port) != port:
+            continue
+        if name and (host == name or host.endswith("." + name)):
+            return True
+    return False
+
+
+def _in_network(host: str, entry: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        return False

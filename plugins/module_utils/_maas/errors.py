@@ -15,23 +15,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import Answer
 
 with suppress(ImportError):
     import requests
 
-LONGEST_TEXT = 300
+LONGEST_TEXT = 600
 
 KIND_OF_STATUS: Mapping[int, str] = {
-    400: "rejected",
-    401: "credentials",
     403: "forbidden",
     404: "not_found",
     405: "unsupported",
     409: "conflict",
     410: "unsupported",
 }
+
+# MAAS's own pages in HTML: a verb that an object does not have (always empty), a serialisation conflict.
+HTML_OF_MAAS = frozenset({405, 409})
 
 
 def from_answer(method: str, path: str, op: str, answer: Answer, connection: Connection) -> Failure:
@@ -40,16 +41,13 @@ def from_answer(method: str, path: str, op: str, answer: Answer, connection: Con
         return answer.failure
     if answer.status == 401:
         return _credentials(answer, connection)
-    if 300 <= answer.status < 400:
-        return not_maas(connection, f"it answers with a redirect ({answer.status})")
-    if answer.content_type == "text/html" and answer.status in (403, 404, 405) and answer.text:
-        return not_maas(connection, f"it answers {answer.status} with a web page")
-    what = f"{method} {path}" + (f" op={op}" if op else "")
+    stranger = _how_it_is_not_maas(answer)
+    if stranger:
+        return not_maas(connection, stranger)
+    what = _what(method, path, op)
     fields = _field_errors(answer)
     reason = _reason(answer, fields)
-    kind = KIND_OF_STATUS.get(answer.status, "unavailable")
-    if kind == "conflict" and answer.passing_conflict:
-        kind = "unavailable"
+    kind = _kind(answer)
     return Failure(
         kind,
         f"MAAS refused {what}: {reason}" if kind != "unavailable" else f"MAAS failed at {what}: {reason}",
@@ -61,15 +59,44 @@ def from_answer(method: str, path: str, op: str, answer: Answer, connection: Con
     )
 
 
+def _what(method: str, path: str, op: str) -> str:
+    return f"{method} {path}" + (f" op={op}" if op else "")
+
+
+def _kind(answer: Answer) -> str:
+    if answer.passing_conflict or answer.status >= 500:
+        return "unavailable"
+    if answer.status == 404 and answer.text.startswith("Unknown API endpoint"):
+        return "unsupported"
+    return KIND_OF_STATUS.get(answer.status, "rejected")
+
+
+def _how_it_is_not_maas(answer: Answer) -> str:
+    """What tells that somebody else answered; empty if it may have been MAAS."""
+    if 300 <= answer.status < 400:
+        return f"it redirects to {answer.location.partition('?')[0] or 'nowhere'}"
+    if answer.status < 500 and answer.content_type == "text/html" and answer.text:
+        if "HTTPS port" in answer.text:
+            return "the port speaks HTTPS and the URL does not"
+        return "" if answer.status in HTML_OF_MAAS else f"it answers {answer.status} with a web page"
+    if (
+        answer.status == 404
+        and not answer.from_maas
+        and not re.search(r"matches the given query|already in use|Unknown API endpoint", answer.text)
+    ):
+        return "it answers 404 in words that are not MAAS's"
+    return ""
+
+
 def uncertain(method: str, path: str, op: str, answer: Answer, connection: Connection) -> Failure:
     """The failure for a write whose answer is lost and that cannot be looked up."""
     cause = from_answer(method, path, op, answer, connection)
-    what = f"{method} {path}" + (f" op={op}" if op else "")
+    reason = cause.reason or cause.message
     return Failure(
         "uncertain",
-        f"The answer to {what} was lost, and it may have taken effect: {cause.reason or cause.message}",
+        f"The answer to {_what(method, path, op)} was lost, and it may have taken effect: {reason}",
         object=path,
-        reason=cause.reason,
+        reason=reason,
         hint="Run the task again: it looks first.",
         status=answer.status or None,
     )
@@ -114,23 +141,15 @@ def as_answer(error: Exception, connection: Connection) -> Answer:
     causes = list(_causes(error))
     names = {type(cause).__name__ for cause in causes}
     if isinstance(error, requests.exceptions.SSLError):
-        return Answer(failure=_tls(causes, connection), never_sent=True)
-    refused = any(isinstance(cause, ConnectionRefusedError) for cause in causes)
-    never_sent = bool(names & {"NewConnectionError", "ConnectTimeoutError", "ConnectTimeout", "NameResolutionError"})
-    if isinstance(error, requests.exceptions.ReadTimeout):
-        reason = f"no answer within {connection.read_timeout:g} seconds"
-    elif refused:
-        reason = "connection refused"
-    elif any(isinstance(cause, socket.gaierror) for cause in causes):
-        reason = "its name cannot be resolved"
-    elif isinstance(error, requests.exceptions.ConnectTimeout):
-        reason = "no connection within 10 seconds"
-    elif isinstance(error, requests.exceptions.ProxyError):
-        reason, never_sent = "the proxy does not let us through", True
-    elif isinstance(error, (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError)):
-        reason = "the connection broke"
-    else:
-        reason = f"the request could not be made ({type(error).__name__})"
+        # Only a refused certificate says that nothing was sent: the connection may also have died later.
+        refused = bool(names & {"SSLCertVerificationError", "CertificateError"})
+        return Answer(failure=_tls(causes, connection), never_sent=refused)
+    unmade = bool(names & UNMADE)
+    reason = next((reason for name, reason in REASONS.items() if name in names), "")
+    if not reason:
+        reason = "the request could not be made ({error})" if unmade else "the connection broke"
+    reason = reason.format(connect=CONNECT_TIMEOUT, read=connection.read_timeout, error=type(error).__name__)
+    unknown_name = any(getattr(cause, "errno", None) == socket.EAI_NONAME for cause in causes)
     return Answer(
         failure=Failure(
             "unreachable",
@@ -138,17 +157,41 @@ def as_answer(error: Exception, connection: Connection) -> Answer:
             reason=reason,
             hint="Check maas_endpoint, the network, and that MAAS is running.",
         ),
-        never_sent=never_sent,
+        never_sent=unmade or bool(names & NEVER_SENT),
+        worth_repeating=not unmade and not unknown_name,
     )
+
+
+# By the name of any exception in the chain, the first one that is there counts.
+REASONS: Mapping[str, str] = {
+    "ProxyError": "the proxy does not let us through",
+    "gaierror": "its name cannot be resolved",
+    "ConnectionRefusedError": "connection refused",
+    "ConnectTimeout": "no connection within {connect:g} seconds",
+    "ReadTimeout": "no answer within {read:g} seconds",
+    "ReadTimeoutError": "no answer within {read:g} seconds",
+}
+NEVER_SENT = frozenset(
+    {"NewConnectionError", "ConnectTimeoutError", "ConnectTimeout", "NameResolutionError", "ProxyError"}
+)
+# Raised before there is a connection, and again the next time.
+UNMADE = frozenset(
+    {"InvalidURL", "InvalidSchema", "InvalidProxyURL", "InvalidHeader", "UnicodeEncodeError", "LocationValueError"}
+)
 
 
 def _tls(causes: list[BaseException], connection: Connection) -> Failure:
     text = next((str(getattr(cause, "verify_message", "")) for cause in causes if hasattr(cause, "verify_message")), "")
     if not text:
-        text = "the TLS handshake failed; is the port one that speaks HTTPS?"
+        return Failure(
+            "tls",
+            f"No TLS connection with MAAS at {connection.base}: the handshake failed.",
+            reason="the TLS handshake failed",
+            hint="Check that the port of maas_endpoint is one that speaks HTTPS.",
+        )
     return Failure(
         "tls",
-        f"The certificate of MAAS at {connection.base} cannot be verified: {text.rstrip('.?')}.",
+        f"The certificate of MAAS at {connection.base} cannot be verified: {text.rstrip('.')}.",
         reason=text,
         hint="Give its CA as maas_ca_cert, or set maas_validate_certs: false if you must.",
     )
@@ -184,15 +227,25 @@ def _field_errors(answer: Answer) -> dict[str, list[str]]:
 
 def _reason(answer: Answer, fields: Mapping[str, list[str]]) -> str:
     if fields:
-        return "; ".join(
+        text = "; ".join(
             " ".join(texts) if name == "__all__" else f"{name}: {' '.join(texts)}" for name, texts in fields.items()
         )
-    if answer.content_type == "text/html":
-        return f"status {answer.status}"
-    text = re.sub(r"\s+", " ", answer.text).strip()
-    if not text or text == "{}":
+    elif answer.content_type == "text/html":
+        text = WITHOUT_WORDS.get(answer.status, f"status {answer.status}")
+    else:
+        text = answer.text if answer.text.strip() != "{}" else ""
+    text = re.sub(r"\s+", " ", text).strip()
+    if not text:
         return f"status {answer.status} without a reason"
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"
+
+
+WITHOUT_WORDS: Mapping[int, str] = {
+    409: "others kept changing the same objects",
+    502: "status 502, the proxy before MAAS gets no answer from it",
+    503: "status 503, it has no capacity left",
+    504: "status 504, the proxy before MAAS gets no answer from it",
+}
 
 
 def _hint(kind: str) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import segment
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class NamedObjects:
     fields: Sequence[str]
 
     def path(self, name: str) -> str:
-        return self.item.format(name=quote(name, safe=""))
+        return self.item.format(name=segment(name, f"name of a {self.noun}"))
 
     def find(self, maas: Client, name: str) -> dict[str, Any] | None:
         """The object of that name, or None."""

@@ -8,13 +8,21 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
+from urllib.parse import quote
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 
-Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]
+Fields = Mapping[str, Any] | Iterable[tuple[str, Any]]
+
+# What MAAS itself says with a passing conflict.
+USUAL_RETRY_AFTER = 5.0
+
+# What no name in MAAS holds: separators of paths, control characters, halves of characters.
+UNFIT = re.compile(r"[/\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -42,10 +50,14 @@ class Answer:
 
     status: int = 0
     text: str = ""
+    size: int = 0
     content_type: str = ""
+    location: str = ""
+    from_maas: bool = False
     retry_after: float | None = None
     failure: Failure | None = None
     never_sent: bool = False
+    worth_repeating: bool = False
 
     @property
     def ok(self) -> bool:
@@ -53,16 +65,40 @@ class Answer:
 
     @property
     def passing_conflict(self) -> bool:
-        """MAAS gave up on a serialisation conflict and rolled back; a conflict of state comes without Retry-After."""
-        return self.status == 409 and self.retry_after is not None
+        """Rolled back or never begun; a conflict of state comes without Retry-After."""
+        return self.status in (409, 429) and self.retry_after is not None
+
+    @property
+    def lost(self) -> bool:
+        """Nobody said what became of the request."""
+        return self.failure is not None and not self.never_sent
+
+    @property
+    def usable(self) -> bool:
+        """Whether a good answer is one that MAAS could have given: JSON, or a plain word such as `OK`."""
+        if self.content_type == "text/html":
+            return False
+        try:
+            self.body()
+        except ValueError:
+            return False
+        return True
 
     def body(self) -> Any:
-        if self.content_type == "application/json" or self.text[:1] in ("{", "["):
-            try:
-                return json.loads(self.text)
-            except ValueError:
-                return self.text
-        return self.text
+        """The value in a good answer."""
+        is_json = self.content_type == "application/json" or self.text[:1] in ("{", "[")
+        return json.loads(self.text) if is_json else self.text
+
+
+def segment(name: str, what: str) -> str:
+    """A name as one part of a path.
+
+    Proxies and WSGI servers resolve dots and encoded slashes: `zones/..%2Fx/` may reach anything, and an empty or
+    dotted name the whole collection.
+    """
+    if not name.strip(".") or name != name.strip() or UNFIT.search(name):
+        raise invalid(f"{name!r} cannot be the {what}.")
+    return quote(name, safe="")
 
 
 def as_pairs(fields: Fields, op: str = "") -> list[tuple[str, str]]:
@@ -78,7 +114,10 @@ def as_pairs(fields: Fields, op: str = "") -> list[tuple[str, str]]:
 
 
 def as_seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header is not None else None
-    except ValueError:
+    """What Retry-After says; a date counts as the usual time."""
+    if header is None:
         return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        return USUAL_RETRY_AFTER

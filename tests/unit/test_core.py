@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all modules share: specs and their secrets, plans, parallel acts, results, durations."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from ansible.module_utils.basic import env_fallback
+
+from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, in_words
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import SINCE, Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step, to_make, to_remove
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import HIDDEN, MAAS_OPTIONS, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, carry_out, without
+
+# -- durations -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0s"),
+        (0.4, "0s"),
+        (59.4, "59s"),
+        (59.6, "1m00s"),
+        (60, "1m00s"),
+        (250, "4m10s"),
+        (3600, "1h00m"),
+        (5430, "1h30m"),
+    ],
+)
+def test_durations_are_written_as_people_write_them(seconds, words):
+    assert in_words(seconds) == words
+
+
+def test_the_wall_clock_does_not_go_back():
+    before = WALL_CLOCK.now()
+    WALL_CLOCK.sleep(0)
+    assert WALL_CLOCK.now() >= before
+
+
+# -- versions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "version"), [("3.6.5", (3, 6)), ("3.7.0~beta1", (3, 7)), ("3.10", (3, 10)), ("2.9.2 (something)", (2, 9))]
+)
+def test_a_version_is_read_as_maas_writes_it(text, version):
+    assert Capabilities.of(text).version == version
+
+
+@pytest.mark.parametrize("text", ["", "latest", "v3", "3"])
+def test_a_version_that_is_none_is_refused(text):
+    with pytest.raises(Failure) as caught:
+        Capabilities.of(text)
+    assert caught.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize("ability", SINCE)
+def test_an_ability_comes_with_its_version(ability):
+    major, minor = SINCE[ability]
+    assert Capabilities.of(f"{major}.{minor}.0").has(ability)
+    older = Capabilities.of(f"{major}.{minor - 1}.9")
+    assert not older.has(ability)
+    with pytest.raises(Failure, match=f"option needs {ability}, which came with MAAS {major}.{minor}") as caught:
+        older.require(ability, "option")
+    assert caught.value.kind == "unsupported"
+
+
+# -- parallel --------------------------------------------------------------------------------------
+
+
+def test_each_yields_values_and_failures_side_by_side():
+    failure = Failure("conflict", "odd")
+
+    def act(number):
+        if number % 2:
+            raise failure
+        return number * 10
+
+    assert dict(each(range(4), act)) == {0: 0, 1: failure, 2: 20, 3: failure}
+
+
+def test_each_of_nothing_is_nothing():
+    assert list(each([], lambda item: item)) == []
+
+
+def test_each_does_at_most_so_many_at_once():
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def act(_item):
+        nonlocal at_work, most
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        time.sleep(0.005)
+        with lock:
+            at_work -= 1
+
+    list(each(range(20), act, at_once=3))
+    assert most <= 3
+
+
+@pytest.mark.parametrize("at_once", [0, -1])
+def test_each_works_however_few_are_allowed(at_once):
+    assert list(each([1], lambda item: item, at_once=at_once)) == [(1, 1)]
+
+
+def test_a_defect_is_raised_where_it_is_seen_and_nothing_more_begins():
+    begun = []
+
+    def act(number):
+        begun.append(number)
+        raise KeyError(number)
+
+    with pytest.raises(KeyError):
+        list(each(range(1000), act, at_once=1))
+    settled = len(begun)
+    time.sleep(0.02)
+    assert len(begun) <= settled + 1 < 1000
+
+
+def test_nothing_more_begins_when_nobody_listens():
+    begun, allowed = [], threading.Semaphore(1)
+
+    def act(number):
+        allowed.acquire()
+        begun.append(number)
+
+    answers = each(range(1000), act, at_once=1)
+    next(answers)
+    answers.close()
+    for _again in range(5):
+        allowed.release()
+    time.sleep(0.02)
+    assert len(begun) <= 2
+
+
+# -- specs and secrets -----------------------------------------------------------------------------
+
+SPEC = Spec(
+    options={
+        "name": {"type": "str", "aliases": ["label"]},
+        "password": {"type": "str", "no_log": True, "aliases": ["pass"]},
+        "tokens": {"type": "list", "elements": "str", "no_log": True},
+        "power_parameters": {"type": "dict", "no_log": True},
+        "machines": {
+            "type": "list",
+            "elements": "dict",
+            "options": {"name": {"type": "str"}, "user_data": {"type": "str", "no_log": True}},
+        },
+        "nested": {"type": "dict", "options": {"key": {"type": "str", "no_log": True}}},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("params", "secrets"),
+    [
+        ({}, set()),
+        ({"name": "n"}, set()),
+        ({"password": "s3cret"}, {"s3cret"}),
+        ({"pass": "s3cret"}, {"s3cret"}),
+        ({"password": None}, set()),
+        ({"password": ""}, set()),
+        ({"tokens": ["a1", "b2"]}, {"a1", "b2"}),
+        ({"power_parameters": {"power_address": "10.0.0.1", "power_user": "admin", "power_pass": "p"}}, {"p"}),
+        ({"power_parameters": {"certificate": "C", "key": "K", "privacy": {"token": ["T"]}}}, {"C", "K", "T"}),
+        ({"power_parameters": {"power_pass": 123456, "power_off_mode": "soft"}}, {"123456"}),
+        ({"power_parameters": '{"power_pass": "p"}'}, {'{"power_pass": "p"}'}),
+        ({"machines": [{"name": "a", "user_data": "#cloud"}, "b"]}, {"#cloud"}),
+        ({"nested": {"key": "k3y"}}, {"k3y"}),
+        ({"maas_api_key": "a:b:c"}, {"a:b:c"}),
+    ],
+)
+def test_the_secrets_of_a_task_are_known(params, secrets):
+    assert SPEC.secrets(params) == secrets
+
+
+@pytest.mark.parametrize(
+    ("params", "shown"),
+    [
+        ({"name": "n", "label": "n"}, {"name": "n", "label": "n"}),
+        ({"password": "s", "pass": "s"}, {"password": HIDDEN, "pass": HIDDEN}),
+        ({"password": None}, {"password": None}),
+        ({"power_parameters": {"power_user": "admin"}}, {"power_parameters": HIDDEN}),
+        ({"machines": [{"name": "a", "user_data": "u"}, "b"]}, {"machines": [{"name": "a", "user_data": HIDDEN}, "b"]}),
+        ({"machines": [{"name": "a", "user_dta": "u"}]}, {"machines": [{"name": "a", "user_dta": HIDDEN}]}),
+        ({"machines": '[{"user_data": "u"}]'}, {"machines": HIDDEN}),
+        ({"machines": "node-1"}, {"machines": "node-1"}),
+        ({"nested": {"key": "k"}}, {"nested": {"key": HIDDEN}}),
+        ({"nested": "key=k"}, {"nested": HIDDEN}),
+        ({"passwrod": "s"}, {"passwrod": HIDDEN}),
+        ({"maas_api_key": "a:b:c", "maas_timeout": 5.0}, {"maas_api_key": HIDDEN, "maas_timeout": 5.0}),
+    ],
+)
+def test_options_are_shown_without_secrets(params, shown):
+    assert SPEC.masked(params) == shown
+
+
+def test_the_options_to_reach_maas_come_with_every_spec():
+    assert set(MAAS_OPTIONS) <= set(SPEC.argument_spec)
+    assert SPEC.argument_spec["maas_api_key"]["fallback"] == (env_fallback, ["MAAS_API_KEY"])
+
+
+# -- plans -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wished", "found", "verbs", "changes"),
+    [
+        ({"name": "a", "description": "d"}, None, ["create"], {"name": "a", "description": "d"}),
+        ({"name": "a", "description": None}, None, ["create"], {"name": "a"}),
+        ({"name": "a", "description": "d"}, {"name": "a", "description": "d", "id": 1}, [], {}),
+        ({"name": "a", "description": None}, {"name": "a", "description": "d"}, [], {}),
+        ({"name": "a", "description": "new"}, {"name": "a", "description": "d"}, ["update"], {"description": "new"}),
+        ({"name": "a", "description": ""}, {"name": "a", "description": "d"}, ["update"], {"description": ""}),
+    ],
+)
+def test_a_plan_holds_what_is_to_be_done_and_nothing_else(wished, found, verbs, changes):
+    plan = to_make("zone a", wished, found)
+    assert [step.verb for step in plan.steps] == verbs
+    assert bool(plan) == bool(verbs)
+    assert {name: value for step in plan.steps for name, value in step.changes.items()} == changes
+
+
+def test_a_plan_to_remove_what_is_not_there_is_empty():
+    assert not to_remove("zone a", None, ["name"])
+    assert to_remove("zone a", {"name": "a", "id": 2}, ["name"]).steps == [
+        Step("delete", "zone a", before={"name": "a"})
+    ]
+
+
+def test_the_diff_says_what_changes_and_why():
+    (entry,) = to_make("zone a", {"description": "new"}, {"description": "old", "id": 1}).diff()
+    assert entry == {
+        "before_header": "zone a",
+        "after_header": "zone a (update: description)",
+        "before": {"description": "old"},
+        "after": {"description": "new"},
+    }
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def test_a_defect_is_one_sentence_and_its_traceback_goes_to_the_trace_only():
+    lines: list[str] = []
+    said = carry_out(lambda task: {}["hunter2"], Task({}, trace=lines.append), "zone")
+    assert said["failed"]
+    assert said["failure"]["kind"] == "bug"
+    assert "metalshift.maas.zone stopped because of a defect of its own (KeyError)" in said["msg"]
+    assert "Traceback" not in str(said)
+    assert "hunter2" not in str(said)
+    assert lines[0].startswith("Traceback")
+
+
+def test_a_result_carries_its_failure_and_what_was_done_before_it():
+    plan = Plan([Step("create", "zone a", after={"name": "a"})])
+    result = Result(True, {"zone": {"name": "a"}}, plan, Failure("conflict", "No."), warnings=["Careful."])
+    said = carry_out(lambda task: result, Task({}), "zone")
+    assert (said["changed"], said["failed"], said["msg"], said["warnings"]) == (True, True, "No.", ["Careful."])
+    assert said["zone"] == {"name": "a"}
+    assert len(said["diff"]) == 1
+
+
+def test_known_secrets_are_scrubbed_from_any_depth():
+    value = {"a": ["x hunter2 y", {"b": "hunter2"}], "c": 5, "d": None}
+    assert "hunter2" not in str(without({"hunter2", "abc"}, value))
+    assert without({"abc"}, {"a": "abcdef"}) == {"a": "abcdef"}
+    assert without(set(), value) is value

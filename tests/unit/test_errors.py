@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what came back to a sentence that helps and holds no secret."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import KINDS, Failure, several
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, carry_out
+from unit.scripted_maas import Call, html
+
+SIGNATURE_BODY = (
+    "Authorization Error: 'Invalid signature. Expected signature base string: POST&http%3A%2F%2F&token-k%26secret-k'"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "reason"),
+    [
+        (Call("GET x/", 400, json={"name": ["Enter a valid value."]}), "rejected", "name: Enter a valid value."),
+        (Call("GET x/", 400, json={"__all__": ["No.", "Never."]}), "rejected", "No. Never."),
+        (Call("GET x/", 400, json={"a": "text"}), "rejected", "a: text"),
+        (Call("GET x/", 400, text="No provided name!"), "rejected", "No provided name!"),
+        (Call("GET x/", 400, text="{}"), "rejected", "status 400 without a reason"),
+        (Call("GET x/", 400, text='{"broken": '), "rejected", '{"broken":'),
+        (Call("GET x/", 403, text="This method is reserved for admin users."), "forbidden", "This method is reserved"),
+        (Call("GET x/", 403, text=""), "forbidden", "status 403 without a reason"),
+        (Call("GET x/", 404, text="No Zone matches the given query."), "not_found", "No Zone matches"),
+        (Call("GET x/", 404, text="IP address is already in use."), "not_found", "IP address is already in use."),
+        (Call("GET x/", 404, text="", headers={"X-MAAS-API-Hash": "bd3008"}), "not_found", "status 404 without"),
+        (Call("GET x/", 404, text="Unknown API endpoint: /MAAS/api/2.0/x/."), "unsupported", "Unknown API endpoint"),
+        (html("GET x/", 405, ""), "unsupported", "status 405"),
+        (Call("GET x/", 409, text="No machine available."), "conflict", "No machine available."),
+        (Call("GET x/", 410, text="API 1.0 is gone"), "unsupported", "API 1.0 is gone"),
+        (Call("GET x/", 413, text="too large"), "rejected", "too large"),
+        (Call("GET x/", 500, text="line one\n\tline two"), "unavailable", "line one line two"),
+        (Call("GET x/", 599, text=""), "unavailable", "status 599"),
+    ],
+    ids=lambda value: value.text or str(value.status) if isinstance(value, Call) else None,
+)
+def test_an_answer_becomes_a_typed_failure(play, client, call, kind, reason):
+    with pytest.raises(Failure) as caught:
+        client(play(call)).get("x/")
+    failure = caught.value
+    assert (failure.kind, failure.status, failure.object) == (kind, call.status, "x/")
+    assert failure.reason.startswith(reason)
+    assert "GET x/" in failure.message
+    assert json.dumps(failure.to_dict())
+
+
+def test_field_errors_are_kept_by_field(play, client):
+    server = play(Call("POST x/", 400, json={"name": ["a", "b"], "zone": "c"}))
+    with pytest.raises(Failure) as caught:
+        client(server).post("x/")
+    assert caught.value.to_dict()["fields"] == {"name": ["a", "b"], "zone": ["c"]}
+
+
+def test_a_long_answer_is_cut(play, client):
+    with pytest.raises(Failure) as caught:
+        client(play(Call("GET x/", 500, text="x" * 100_000))).get("x/")
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("call", "how"),
+    [
+        (html("GET x/", 200), "does not answer in JSON"),
+        (Call("GET x/", text="{broken", content_type="application/json"), "does not answer in JSON"),
+        (Call("GET x/", text="[1, 2", content_type="text/plain"), "does not answer in JSON"),
+        (html("GET x/", 404), "answers 404 with a web page"),
+        (html("GET x/", 403), "answers 403 with a web page"),
+        (Call("GET x/", 404, json={"detail": "Not Found"}), "in words that are not MAAS's"),
+        (Call("GET x/", 404, text="404 page not found\n"), "in words that are not MAAS's"),
+        (Call("GET x/", 301, text="", headers={"Location": "https://m/MAAS/api/2.0/x/?t=s3cret"}), "https://m/MAAS"),
+        (Call("GET x/", 302, text="", headers={"Location": "/login"}), "redirects to /login"),
+    ],
+    ids=["page", "broken JSON", "broken list", "404", "403", "other API", "Go", "moved", "login"],
+)
+def test_what_is_not_maas_is_said_to_be_something_else(play, client, call, how):
+    server = play(call)
+    with pytest.raises(Failure, match="does not look like MAAS") as caught:
+        client(server).get("x/")
+    assert caught.value.kind == "unreachable"
+    assert how in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+    assert "maas_endpoint" in caught.value.hint
+
+
+@pytest.mark.parametrize("answer", [[], "3.6.5", {"releases": []}, None])
+def test_a_version_that_is_none_is_not_maas(play, client, answer):
+    with pytest.raises(Failure, match="does not look like MAAS"):
+        _ = client(play(Call("GET version/", json=answer))).capabilities
+
+
+def everything_in(failure: Failure) -> str:
+    cause, seen = failure, ""
+    while cause is not None:
+        seen += f"{cause} {cause!r} {getattr(cause, 'args', '')} {vars(cause)}"
+        cause = cause.__cause__ or cause.__context__
+    return seen + json.dumps(failure.to_dict())
+
+
+@pytest.mark.parametrize("content_type", ["text/html; charset=utf-8", "text/plain", "application/json"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+def test_the_body_of_a_401_is_nowhere(play, client, method, content_type):
+    server = play(Call(f"{method} x/", 401, text=SIGNATURE_BODY, content_type=content_type))
+    maas = client(server)
+    with pytest.raises(Failure) as caught:
+        getattr(maas, method.lower())("x/")
+    shown = everything_in(caught.value) + repr(maas.exchanges) + "".join(map(str, maas.exchanges))
+    assert caught.value.kind == "credentials"
+    assert "signature" not in shown
+    assert "secret-k" not in shown
+    assert "token-k" not in shown
+
+
+def test_a_401_is_not_in_the_trace_of_a_task_either(play):
+    server = play(Call("GET x/", 401, text=SIGNATURE_BODY))
+    lines: list[str] = []
+    params = {"maas_endpoint": server.url, "maas_api_key": "a:token-k:secret-k", "maas_validate_certs": True}
+    task = Task({**params, "maas_timeout": 5.0}, trace=lines.append, environment={})
+
+    def converge(task: Task) -> Result:
+        return Result(changed=False, values={"x": task.maas.get("x/")})
+
+    said = carry_out(converge, task, "zone")
+    assert said["failed"]
+    assert said["failure"]["kind"] == "credentials"
+    assert any("401" in line for line in lines)
+    assert "signature" not in json.dumps(said) + "".join(lines)
+
+
+def test_a_clock_that_is_behind_is_said(play, client):
+    server = play(Call("GET x/", 401, text="Authorization Error: 'Expired timestamp: given 1 and now 400'"))
+    with pytest.raises(Failure, match="clock is more than five minutes behind"):
+        client(server).get("x/")
+
+
+def test_a_missing_library_is_said_with_where_and_how(monkeypatch):
+    monkeypatch.setattr(
+        client_module, "MISSING", ImportError("No module named 'requests_oauthlib'", name="requests_oauthlib")
+    )
+    with pytest.raises(
+        Failure, match=r"library requests-oauthlib is missing on .* for .*python.*pip install"
+    ) as caught:
+        Client(Connection(base="http://maas/MAAS", key=ApiKey("a", "b", "c")))
+    assert caught.value.kind == "missing_library"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("az1", "az1"),
+        ("a b", "a%20b"),
+        ("zöne", "z%C3%B6ne"),
+        ("a%2Fb", "a%252Fb"),
+        ("a?b#c", "a%3Fb%23c"),
+        ("a.b", "a.b"),
+    ],
+)
+def test_a_name_is_one_part_of_a_path(name, path):
+    assert segment(name, "name of a zone") == path
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", ".", "..", "...", "a/b", "../tags", "a\\b", "a\nb", "a\x00", " a", "a ", "\ud800"]
+)
+def test_a_name_that_would_reach_something_else_is_refused(name):
+    with pytest.raises(Failure, match="cannot be the name of a zone") as caught:
+        segment(name, "name of a zone")
+    assert caught.value.kind == "invalid"
+    str(caught.value).encode()
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+def test_the_list_of_kinds_is_closed():
+    with pytest.raises(ValueError, match="closed list"):
+        Failure("strange", "message")
+    assert all(meaning.endswith(".") for meaning in KINDS.values())
+
+
+def test_a_hint_is_said_once():
+    assert str(Failure("invalid", "No.", hint="Say yes.")) == "No. Say yes."
+    assert str(Failure("invalid", "No. Say yes.", hint="Say yes.")) == "No. Say yes."
+
+
+def test_many_failures_are_one_sentence_that_can_be_read():
+    failures = {f"node-{n}": Failure("conflict", f"node-{n} is busy.") for n in range(100)}
+    whole = several("machines", failures, total=120)
+    assert whole.kind == "conflict"
+    assert str(whole).startswith("100 of 120 machines failed: node-0 is busy. node-1 is busy.")
+    assert str(whole).endswith("and 95 more.")
+
+
+def test_many_failures_of_one_reason_say_it_once():
+    failures = {f"node-{n}": Failure("unreachable", "MAAS does not answer.") for n in range(9)}
+    assert str(several("machines", failures, total=9)) == "9 of 9 machines failed: MAAS does not answer."
+
+
+def test_failures_of_several_kinds_are_several():
+    failures = {"a": Failure("conflict", "A."), "b": Failure("capacity", "B.")}
+    assert several("machines", failures, total=2).kind == "several"
+
+
+def test_one_failure_of_one_is_itself():
+    failure = Failure("conflict", "A.")
+    assert several("machines", {"a": failure}, total=1) is failure

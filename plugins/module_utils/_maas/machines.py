@@ -48,6 +48,16 @@ class Machines:
             found.update((machine["system_id"], machine) for machine in self.listed(id=chunk))
         return found
 
+    def get(self, system_id: str) -> Machine | None:
+        """One machine, by id; None if MAAS does not know it."""
+        try:
+            found: Machine = self._maas.get(f"machines/{system_id}/")
+        except Failure as failure:
+            if failure.kind == "not_found":
+                return None
+            raise
+        return found
+
     def of_claim(self, claim: str) -> dict[str, Machine]:
         """The machines that were allocated under a claim, in one request."""
         return {machine["system_id"]: machine for machine in self.listed(agent_name=claim)}

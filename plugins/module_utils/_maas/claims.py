@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who holds a machine: what its workload annotations say.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import CLAIM, claim_of
+
+# Annotations that begin so are this collection's own.
+OURS = "metalshift_"
+CLUSTER = "metalshift_cluster"
+NODE_POOL = "metalshift_node_pool"
+
+
+def holder(machine: Mapping[str, Any], claim: str = "") -> str:
+    """Who but this task's own claim holds a machine, in words; empty when nobody does.
+
+    A hosted cluster holds it under any claim: Cluster API would only deploy it again.
+    """
+    annotations = machine.get("workload_annotations") or {}
+    cluster, node_pool = annotations.get(CLUSTER), annotations.get(NODE_POOL)
+    if cluster:
+        return f"hosted cluster {cluster}" + (f" (node pool {node_pool})" if node_pool else "")
+    other = claim_of(machine)
+    return f"claim {other}" if other and other != claim else ""
+
+
+def marked(claim: str) -> dict[str, str]:
+    """The annotation that shows a claim to people, inventory and reclaim."""
+    return {CLAIM: claim}

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The requests that change one machine, each with the way to find out whether it took effect when its answer is lost.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Power, Situation, Step
+
+# What a request is about, as a sentence goes on after "node-7 cannot be".
+CANNOT_BE: Mapping[Op, str] = {
+    Op.ENLIST: "enlisted",
+    Op.COMMISSION: "commissioned",
+    Op.ALLOCATE: "allocated",
+    Op.DEPLOY: "deployed",
+    Op.RELEASE: "released",
+    Op.ABORT: "aborted",
+    Op.TEST: "tested",
+    Op.OVERRIDE_FAILED_TESTING: "freed of its failed tests",
+    Op.RESCUE_MODE: "put into rescue mode",
+    Op.EXIT_RESCUE_MODE: "taken out of rescue mode",
+    Op.MARK_BROKEN: "marked as broken",
+    Op.MARK_FIXED: "marked as fixed",
+    Op.LOCK: "locked",
+    Op.UNLOCK: "unlocked",
+    Op.POWER_ON: "powered on",
+    Op.POWER_OFF: "powered off",
+    Op.DELETE: "deleted",
+}
+
+# A request that has been looked for and was found to have removed its machine.
+GONE: Machine = {}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A request that leaves the status as it is: fields by PUT, or an operation such as annotating."""
+
+    verb: str
+    form: Mapping[str, Any]
+    before: Mapping[str, Any] = field(default_factory=dict)
+    # What is shown of it, if that is not the form: power parameters hold secrets.
+    after: Mapping[str, Any] = field(default_factory=dict)
+    op: str = ""
+
+
+class Requests:
+    """Sends what the lifecycle decides. Each answer is the machine as it is then."""
+
+    def __init__(self, maas: Client, machines: Machines) -> None:
+        self._maas = maas
+        self._machines = machines
+
+    def send(
+        self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str, name: str
+    ) -> Machine | None:
+        """Take a step. None when the machine is gone by it."""
+        try:
+            answer = self._sent(step, machine, form, claim)
+        except Failure as failure:
+            raise named(failure, name, CANNOT_BE[step.op]) from failure
+        if answer is GONE:
+            return None
+        # A release can remove a machine that MAAS had composed, and answers as if it had not.
+        vanishing = step.op is Op.RELEASE and bool((machine or {}).get("pod"))
+        if not isinstance(answer, dict) or "system_id" not in answer or vanishing:
+            # `power_off` of a machine without power control answers null.
+            return self._machines.get(str((machine or {})["system_id"]))
+        return answer
+
+    def change(self, machine: Machine, change: Change, name: str) -> Machine:
+        """Change a machine without moving it. Repeating that does no harm."""
+        path = f"machines/{machine['system_id']}/"
+        try:
+            if change.op:
+                answer = self._maas.post(path, change.form, op=change.op, repeatable=True)
+            else:
+                answer = self._maas.put(path, change.form)
+        except Failure as failure:
+            raise named(failure, name, "changed") from failure
+        changed: Machine = answer
+        return changed
+
+    def _sent(self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
+        if step.op is Op.ENLIST:
+            return self._maas.post("machines/", form, settled=lambda: self._enlisted(form))
+        assert machine is not None
+        system_id = str(machine["system_id"])
+        path = f"machines/{system_id}/"
+        if step.op is Op.DELETE:
+            self._maas.delete(path, form)
+            return GONE
+        if step.op is Op.ALLOCATE:
+            return self._maas.post(
+                "machines/",
+                {**form, "system_id": system_id},
+                op="allocate",
+                settled=lambda: self._allocated(system_id, claim),
+            )
+        return self._maas.post(path, form, op=step.op.value, settled=self._settled(step, system_id))
+
+    def _enlisted(self, form: Mapping[str, Any]) -> Machine | None:
+        found = self._machines.find([*form.get("mac_addresses", ()), *filter(None, [form.get("hostname")])])
+        known = [machine for machine in found.values() if machine is not None]
+        return known[0] if known else None
+
+    def _allocated(self, system_id: str, claim: str) -> Machine | None:
+        """The machine, if it is allocated under this claim: the claim is in no answer, but can be filtered for."""
+        filters = {"agent_name": claim} if claim else {}
+        for machine in self._machines.listed(id=[system_id], **filters):
+            if machine["status"] == Status.ALLOCATED and machine.get("owner") == self._machines.me:
+                return machine
+        return None
+
+    def _settled(self, step: Step, system_id: str) -> Callable[[], Machine | None]:
+        def look() -> Machine | None:
+            machine = self._machines.get(system_id)
+            if machine is None:
+                return GONE if None in step.good else None
+            return machine if self.took_effect(step, Situation.of(machine, self._machines.me)) else None
+
+        return look
+
+    def took_effect(self, step: Step, now: Situation) -> bool:
+        """Whether a machine is where a step leads to, or on its way there."""
+        if step.op in (Op.LOCK, Op.UNLOCK):
+            return now.locked == (step.op is Op.LOCK)
+        if step.power is not None:
+            return now.power is step.power
+        if now.status is None:
+            return None in step.good
+        return now.status is not step.before and (now.status in step.via or now.status in step.good)
+
+
+def named(failure: Failure, name: str, what: str) -> Failure:
+    """A refusal by MAAS, told of the machine instead of the request."""
+    if failure.status is None or failure.kind in ("credentials", "uncertain"):
+        failure.object = name
+        return failure
+    said = failure.reason.rstrip(".") or f"status {failure.status}"
+    verb = "MAAS failed" if failure.kind == "unavailable" else "MAAS refuses"
+    return Failure(
+        failure.kind,
+        f"{name} cannot be {what}: {verb} with {failure.status} ({said}).",
+        object=name,
+        reason=failure.reason,
+        hint=failure.hint,
+        status=failure.status,
+        fields=failure.fields,
+        events=failure.events,
+    )
+
+
+def shown_as(change: Change) -> Mapping[str, Any]:
+    """What a change may be shown as."""
+    return change.after or change.form
+
+
+def power_of(machine: Mapping[str, Any]) -> Power:
+    """The power state in a machine's JSON."""
+    known: Sequence[str] = [power.value for power in Power]
+    state = str(machine.get("power_state"))
+    return Power(state) if state in known else Power.UNKNOWN

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options with which modules say how machines are commissioned, deployed and released.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
+
+COMMISSION_OPTIONS: Options = {
+    "commissioning_scripts": {"type": "list", "elements": "str"},
+    "testing_scripts": {"type": "list", "elements": "str"},
+    "enable_ssh": {"type": "bool"},
+    "skip_bmc_config": {"type": "bool"},
+    "skip_networking": {"type": "bool"},
+    "skip_storage": {"type": "bool"},
+}
+
+DEPLOY_OPTIONS: Options = {
+    "osystem": {"type": "str"},
+    "distro_series": {"type": "str"},
+    "hwe_kernel": {"type": "str"},
+    "user_data": {"type": "str", "no_log": True},
+    "user_data_file": {"type": "path"},
+    "ephemeral_deploy": {"type": "bool"},
+    "enable_hw_sync": {"type": "bool"},
+}
+
+RELEASE_OPTIONS: Options = {
+    "erase": {"type": "bool"},
+    "quick_erase": {"type": "bool"},
+    "secure_erase": {"type": "bool"},
+    "force": {"type": "bool"},
+}
+
+COMMENT_OPTIONS: Options = {
+    "comment": {"type": "str"},
+    "take_over": {"type": "bool", "default": False},
+}
+
+
+def user_data(params: Mapping[str, Any]) -> bytes | None:
+    """What cloud-init is to be given, from the option that holds it or the one that names a file."""
+    text, path = params.get("user_data"), params.get("user_data_file")
+    if text and path:
+        raise invalid("user_data and user_data_file exclude each other.", "Give one of them.")
+    if not path:
+        return text.encode() if text else None
+    try:
+        return Path(os.path.expanduser(path)).read_bytes()
+    except OSError as error:
+        raise invalid(f"user_data_file cannot be read: {path} ({(error.strerror or 'error').lower()}).") from error

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run modules as Ansible does: one task in this process, or a true playbook in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins.loader import connection_loader
+from ansible.template import Templar
+
+from ansible_collections.metalshift.maas.plugins.plugin_utils import _runner
+from lab.simulator import Simulator
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted(path.stem for path in (ROOT / "plugins" / "modules").glob("[!_]*.py"))
+CALLBACKS = Path(__file__).parent / "callbacks"
+
+
+@dataclass
+class Screen:
+    """What a task displays: lines for everybody, and those for `-vvv`."""
+
+    shown: list[str] = field(default_factory=list)
+    traced: list[str] = field(default_factory=list)
+
+    def display(self, line: str, *args: Any, **kwargs: Any) -> None:
+        self.shown.append(line)
+
+    def vvv(self, line: str, *args: Any, **kwargs: Any) -> None:
+        self.traced.append(line)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one task, and what was shown meanwhile."""
+
+    result: dict[str, Any]
+    screen: Screen
+
+    def __getitem__(self, name: str) -> Any:
+        return self.result[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.result
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.result.get("failed"))
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.result["changed"])
+
+    @property
+    def msg(self) -> str:
+        return str(self.result.get("msg", ""))
+
+
+def run_task(
+    sim: Simulator,
+    module: str,
+    args: Mapping[str, Any] | None = None,
+    *,
+    check: bool = False,
+    diff: bool = True,
+    connect: bool = True,
+    **keywords: Any,
+) -> Outcome:
+    """One task through its action plugin, in this process. `keywords` are the task's: environment, no_log, name..."""
+    reach = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key} if connect else {}
+    loader = DataLoader()
+    templar = Templar(loader=loader)
+    definition = {f"metalshift.maas.{module}": {**reach, **(args or {})}, "check_mode": check, "diff": diff, **keywords}
+    task = Task.load(definition, loader=loader)
+    screen = Screen()
+    action = _runner.ActionModule(
+        task=task,
+        connection=connection_loader.get("ansible.builtin.local", PlayContext()),
+        play_context=PlayContext(),
+        loader=loader,
+        templar=templar,
+        shared_loader_obj=None,
+    )
+    with mock.patch.object(_runner, "display", screen):
+        result = action.run(task_vars={})
+    # As it travels from the worker to the strategy and to the callbacks.
+    return Outcome(json.loads(json.dumps(result)), screen)
+
+
+# -- playbooks -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a playbook said, printed and left behind."""
+
+    status: int
+    stdout: str
+    stderr: str
+    events: list[dict[str, Any]]
+    folder: Path
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The results of the tasks, in order; of a loop, its items first."""
+        return [event["result"] for event in self.events if event["result"] is not None]
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+
+def reach(sim: Simulator) -> dict[str, str]:
+    return {"MAAS_ENDPOINT": sim.url, "MAAS_API_KEY": sim.api_key}
+
+
+def run_playbook(
+    folder: Path,
+    tasks: Sequence[Mapping[str, Any]],
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+    **play: Any,
+) -> Played:
+    """A true ansible-playbook on localhost, with these tasks, in a process of its own."""
+    whole = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        **play,
+        "vars": {"ansible_connection": "local", "ansible_python_interpreter": python, **play.get("vars", {})},
+        "tasks": list(tasks),
+    }
+    playbook, events = folder / "play.yml", folder / "events.jsonl"
+    playbook.write_text(yaml.safe_dump([whole], sort_keys=False))
+    events.unlink(missing_ok=True)
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", str(playbook), *arguments],
+        env={**_clean_environment(folder), "LAB_EVENTS": str(events), **(environment or {})},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = events.read_text().splitlines() if events.exists() else []
+    return Played(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines], folder)
+
+
+def _clean_environment(folder: Path) -> dict[str, str]:
+    """This environment without what would reach another MAAS, and with all of Ansible's files in one folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAAS_", "ANSIBLE_"))}
+    own = {
+        "HOME": folder,
+        "ANSIBLE_COLLECTIONS_PATH": os.environ.get("ANSIBLE_COLLECTIONS_PATH", ""),
+        "ANSIBLE_LOCAL_TEMP": folder / "local_temp",
+        "ANSIBLE_REMOTE_TEMP": folder / "remote_temp",
+        "ANSIBLE_CALLBACK_PLUGINS": CALLBACKS,
+        "ANSIBLE_CALLBACKS_ENABLED": "lab_events",
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_LOCALHOST_WARNING": "0",
+        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "0",
+    }
+    return {**kept, **{name: str(value) for name, value in own.items()}}

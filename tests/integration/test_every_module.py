@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds for every module in plugins/modules, those of tomorrow included."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from integration.cases import LIVES, READERS, WRONG, WRONG_EVERYWHERE, Args, Case, Wrong, nothing
+from integration.harness import MODULES, ROOT, run_task
+from lab.simulator import Simulator
+
+EVERYTHING = [*(case.module for case in LIVES), *READERS]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_has_a_life_or_reads(module: str) -> None:
+    assert module in EVERYTHING, f"Put {module} into LIVES or READERS of tests/integration/cases.py."
+    assert module in {wrong.module for wrong in WRONG}, f"Put what is wrong for {module} into WRONG."
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_has_its_action_its_group_and_its_fragments(module: str) -> None:
+    action = ROOT / "plugins" / "action" / f"{module}.py"
+    groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]
+    documentation = yaml.safe_load(_module(module).DOCUMENTATION)
+    assert action.name == "zone.py" or (action.is_symlink() and str(action.readlink()) == "zone.py")
+    assert module in groups["maas"]
+    assert documentation["module"] == module
+    assert documentation["version_added"]
+    assert {"metalshift.maas.attributes.maas", "metalshift.maas.maas"} <= set(
+        documentation["extends_documentation_fragment"]
+    )
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_documented_examples_run_against_the_spec(module: str) -> None:
+    """Every option of an example exists, and every example names the module by its full name."""
+    loaded = _module(module)
+    examples = [task for task in yaml.safe_load(loaded.EXAMPLES) if f"metalshift.maas.{module}" in task]
+    assert examples
+    for task in examples:
+        unknown = set(task[f"metalshift.maas.{module}"] or {}) - set(loaded.SPEC.argument_spec)
+        assert not unknown, task.get("name")
+
+
+def _module(name: str):  # type: ignore[no-untyped-def]
+    return importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{name}")
+
+
+# -- check mode ------------------------------------------------------------------------------------
+
+
+def runs() -> Iterator[tuple[str, Case | None, str, Args]]:
+    for case in LIVES:
+        for step in ("create", "change", "delete"):
+            yield f"{case}-{step}", case, case.module, getattr(case, step)
+    for module, several in READERS.items():
+        for number, args in enumerate(several):
+            yield f"{module}-{number}", None, module, args
+
+
+@pytest.mark.parametrize(("case", "module", "args"), [pytest.param(*run[1:], id=run[0]) for run in runs()])
+@pytest.mark.parametrize("made", [False, True], ids=["on nothing", "on what is there"])
+def test_check_mode_only_reads(sim: Simulator, case: Case | None, module: str, args: Args, made: bool) -> None:
+    if case:
+        case.arrange(sim)
+        if made:
+            run_task(sim, module, case.create)
+    sim.requests.clear()
+    outcome = run_task(sim, module, args, check=True)
+    assert not outcome.failed, outcome.msg
+    assert {request.method for request in sim.requests} <= {"GET"}
+
+
+# -- wrong input -----------------------------------------------------------------------------------
+
+
+def wrong_inputs() -> Iterator[Wrong]:
+    yield from WRONG
+    for module in MODULES:
+        good = next((case.create for case in LIVES if case.module == module), None) or READERS.get(module, [{}])[0]
+        for wrong in WRONG_EVERYWHERE:
+            yield Wrong(module, {**good, **wrong.args}, wrong.says, kind=wrong.kind, connect=wrong.connect)
+
+
+@pytest.mark.parametrize("wrong", list(wrong_inputs()), ids=lambda wrong: f"{wrong.module}-{wrong.says[:40]}")
+def test_wrong_input_is_one_sentence_and_changes_nothing(sim: Simulator, wrong: Wrong) -> None:
+    wrong.arrange(sim)
+    sim.requests.clear()
+    outcome = run_task(sim, wrong.module, wrong.args, connect=wrong.connect)
+    assert outcome.failed
+    assert not outcome.changed
+    assert wrong.says in outcome.msg
+    assert outcome["failure"]["kind"] == wrong.kind
+    assert "Traceback" not in str(outcome.result)
+    assert "\n" not in outcome.msg
+    assert len(outcome.msg) < 1200
+    assert outcome.msg.rstrip().endswith((".", "…", "!", ")")), outcome.msg
+    if wrong.kind == "invalid":
+        assert sim.requests.writes() == []
+    else:
+        assert all(request.status >= 400 for request in sim.requests.writes())
+
+
+def test_the_tables_name_modules_that_exist() -> None:
+    assert {wrong.module for wrong in WRONG} | set(EVERYTHING) <= set(MODULES)
+    assert all(wrong.arrange is nothing for wrong in WRONG_EVERYWHERE)

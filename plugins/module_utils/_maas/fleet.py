@@ -29,8 +29,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes impor
     Done,
     Move,
     Op,
-    Owner,
-    Plan,
     Refusal,
     Situation,
     State,
@@ -411,43 +409,6 @@ def annotating(annotations: Mapping[str, str]) -> Adjust:
         return [Change("annotate", differing, before=before, op="set_workload_annotations")]
 
     return adjust
-
-
-def forecast(member: Member, me: str) -> tuple[Plan, Machine]:
-    """What would be done to a machine, and the machine as it would be then. Sends nothing."""
-    goal, machine = member.goal, member.machine
-    if machine is None:
-        now = Situation(member.name, None, can_enlist=goal.can_enlist)
-    else:
-        now = Situation.of(machine, me, claim=holder(machine, goal.claim))
-    plan = lifecycle.plan(now, goal.wish)
-    if isinstance(plan.end, Refusal) or not plan.moves:
-        return plan, dict(machine or {})
-    for move in plan.moves:
-        now = lifecycle.after(now, move)
-    return plan, _predicted(machine or {}, now, me, goal)
-
-
-def _predicted(machine: Machine, now: Situation, me: str, goal: Goal) -> Machine:
-    if now.status is None:
-        return {}
-    owner = me if now.owner is Owner.ME else None if now.owner is Owner.NONE else machine.get("owner")
-    then = {
-        **machine,
-        "status": int(now.status),
-        "status_name": now.status.label,
-        "power_state": now.power.value,
-        "owner": owner,
-        "locked": now.locked,
-        "predicted": True,
-    }
-    if owner is None:
-        then["workload_annotations"] = {}
-    if any(step.op is Op.DEPLOY for step in now.history):
-        # Which address, kernel and default system it gets, MAAS decides.
-        osystem, _, series = str(goal.forms.get(Op.DEPLOY, {}).get("distro_series") or "").rpartition("/")
-        then.update(ip_addresses=None, osystem=osystem or None, distro_series=series or None, hwe_kernel=None)
-    return then
 
 
 def _goal_word(members: Sequence[Member]) -> str:

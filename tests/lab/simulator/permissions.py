@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who may see and change which node."""
+
+from __future__ import annotations
+
+from lab.simulator.errors import Forbidden
+from lab.simulator.model import Controller, Machine, Node, User
+
+
+def visible(user: User, node: Node) -> bool:
+    """Plain users see what is theirs or nobody's, and no controllers."""
+    if user.is_superuser:
+        return True
+    return not isinstance(node, Controller) and node.owner in (None, user)
+
+
+def may_see(user: User, node: Node) -> None:
+    if not visible(user, node):
+        raise Forbidden("")
+
+
+def may_edit(user: User, node: Node) -> None:
+    """Use one's own machine; nobody, not even an admin, changes a locked one."""
+    if isinstance(node, Machine) and node.locked:
+        raise Forbidden("")
+    if not user.is_superuser and node.owner is not user:
+        raise Forbidden("")
+
+
+def may_administer(user: User, node: Node) -> None:
+    if not user.is_superuser or (isinstance(node, Machine) and node.locked):
+        raise Forbidden("")

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The simulator for tests:
+
+with Simulator() as sim:
+    sim.machine("node01", zone="az1", tags=["fast"])
+    client = Client(sim.url, sim.api_key)
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from lab.simulator import build
+from lab.simulator.control import Control
+from lab.simulator.faults import DOES, Fault, MachineFault
+from lab.simulator.log import RequestLog
+from lab.simulator.model import Machine
+from lab.simulator.server import Server
+from lab.simulator.state import State
+from lab.simulator.world import DEFAULT_VERSION, World
+
+LOOPBACK = "127.0.0.1"
+
+
+class Simulator:
+    """A MAAS in this process, on free ports of the loopback interface unless told otherwise."""
+
+    def __init__(
+        self,
+        *,
+        version: str = DEFAULT_VERSION,
+        host: str = LOOPBACK,
+        port: int = 0,
+        control_port: int = 0,
+        auto: float = 0,
+    ) -> None:
+        self.world = World(version)
+        self._api = Server(host, port, self.world.answer)
+        try:
+            self._control = Server(host, control_port, Control(self.world).answer)
+        except OSError:
+            self._api.stop()
+            raise
+        self.host = host
+        if auto:
+            self.auto(auto)
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> Simulator:
+        self._api.start()
+        self._control.start()
+        return self
+
+    def stop(self) -> None:
+        self._api.stop()
+        self._control.stop()
+
+    def __enter__(self) -> Simulator:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # -- what clients need ------------------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self._api.port}/MAAS"
+
+    @property
+    def control_url(self) -> str:
+        return f"http://{self.host}:{self._control.port}"
+
+    @property
+    def api_key(self) -> str:
+        return ":".join(self.world.admin_key)
+
+    def key_of(self, username: str) -> str:
+        """An API key of another user."""
+        with self.world.at_rest() as state:
+            user = state.users.only(username=username)
+            return (state.tokens.first(user=user) or state.new_token(user)).api_key
+
+    # -- looking inside ---------------------------------------------------------------------------------------------
+
+    @property
+    def requests(self) -> RequestLog:
+        return self.world.log
+
+    @property
+    def state(self) -> State:
+        """The database, with all that is due done. Look, or change it while no request runs."""
+        with self.world.at_rest() as state:
+            return state
+
+    def find(self, name: str) -> Machine:
+        """A machine by hostname or system_id."""
+        state = self.state
+        node = state.node_by_hostname(name) or state.node_by_system_id(name)
+        if not isinstance(node, Machine):
+            raise LookupError(f"The simulator has no machine {name}.")
+        return node
+
+    # -- arranging --------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Forget the logged requests and the faults."""
+        self.world.log.clear()
+        self.world.faults.clear()
+        with self.world.lock:
+            self.world.engine.machine_faults.clear()
+            self.world.engine.power_faults.clear()
+
+    def reset(self) -> None:
+        """The seed state, an empty log, no faults; nothing advances by itself."""
+        self.world.reset()
+        self.world.log.clear()
+
+    def machine(self, hostname: str = "", **values: Any) -> Machine:
+        """A machine, Ready unless `status` says otherwise; see `build.machine` for what can be said."""
+        with self.world.at_rest() as state:
+            return build.machine(state, self.world.engine, hostname, **values)
+
+    def machines(self, count: int, **values: Any) -> list[Machine]:
+        """Many machines, spread over `zones` and `pools`."""
+        with self.world.at_rest() as state:
+            return build.machines(state, self.world.engine, count=count, **values)
+
+    def fault(self, does: str = "error", **values: Any) -> Fault | MachineFault:
+        """A fault of requests (`faults.Fault`), or with `does="machine"` one of machines (hostname, action, times)."""
+        if does == "machine":
+            made = MachineFault(**values)
+            with self.world.lock:
+                self.world.engine.machine_faults.append(made)
+            return made
+        if does not in DOES:
+            raise ValueError(f"A fault is one of {', '.join((*DOES, 'machine'))}, not {does!r}.")
+        return self.world.faults.add(Fault(does=does, **values))
+
+    def latency(self, milliseconds: float) -> None:
+        """Every request takes this much longer."""
+        self.world.faults.latency = milliseconds
+
+    def power_fault(self, action: str, error: str) -> None:
+        """Power actions "power-on", "power-off", "power-cycle" fail with this text; "": heal."""
+        with self.world.lock:
+            if error:
+                self.world.engine.power_faults[action] = error
+            else:
+                self.world.engine.power_faults.pop(action, None)
+
+    def auto(self, seconds: float, **durations: float) -> None:
+        """Transitions end by themselves after this time; `deploy=…`, `erase=…` and so on for single ones; 0: never."""
+        with self.world.at_rest():
+            self.world.engine.set_auto(seconds, durations)
+
+    def advance(self, *machines: Machine | str, fail: bool = False, reason: str = "", **hardware: Any) -> None:
+        """End the running transitions of these machines (of all, when none is named)."""
+        with self.world.at_rest() as state:
+            chosen = [m if isinstance(m, Machine) else self.find(m) for m in machines] or list(state.machines)
+            for machine in chosen:
+                self.world.engine.finish(machine, fail=fail, reason=reason, hardware=hardware)
+
+    def forward(self, seconds: float) -> None:
+        """Move the clock; with `auto`, what is due by then is done."""
+        with self.world.lock:
+            self.world.clock.forward(seconds)
+            self.world.engine.tick()
+
+    def set_version(self, version: str) -> None:
+        """ "3.3" to "3.8", or "no-vmhosts"."""
+        self.world.set_version(version)
+
+    def set_rack(self, connected: bool) -> None:
+        with self.world.at_rest() as state:
+            state.rack.connected = connected

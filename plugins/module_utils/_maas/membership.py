@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the machines of a claim become exactly as many as wished, whoever else runs the same task or died in it.
+
+MAAS has no lock, but `allocate` is atomic and shows at once in the claim, and annotations show to everybody. So runs
+take turns as in Lamport's bakery: a machine that is allocated and has no turn yet is one whose run is still choosing.
+When a run has all that it wants, it looks, and gives its machines the turn after the highest one. Once nobody is choosing,
+the machines with the first turns stay. A turn given later is higher than any that was seen, so no later run pushes out a
+machine that an earlier look let stay; and each run gives back only what it took itself, so nobody releases what another
+deploys.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Member, Spread, victims
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+
+# Workload annotation with a machine's turn.
+TURN = "metalshift_turn"
+
+# As many looks that show the same, and the run that has not finished what it began is taken for dead.
+DEAD_AFTER = 4
+
+# What a machine of a claim is to the set, by its status; the documentation's table is made from it.
+SERVING: Mapping[Status, str] = {
+    Status.ALLOCATED: "waits for its deployment, or is all that is wished",
+    Status.RESERVED: "like Allocated",
+    Status.DEPLOYING: "on its way",
+    Status.DEPLOYED: "there",
+    Status.TESTING: "somebody tests it: it counts and is left alone",
+    Status.FAILED_TESTING: "somebody tested it: it counts and is left alone",
+    Status.ENTERING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
+    Status.RESCUE_MODE: "somebody repairs it: it counts and is left alone",
+    Status.EXITING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
+    Status.FAILED_ENTERING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
+    Status.FAILED_EXITING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
+}
+HELD_ONLY = frozenset({Status.ALLOCATED, Status.RESERVED})
+# `release` clears agent_name, and the annotations only at its end; `mark_broken` clears agent_name too.
+NAMELESS = (Status.RELEASING, Status.FAILED_RELEASING, Status.DISK_ERASING, Status.FAILED_DISK_ERASING, Status.BROKEN)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A machine of a claim, as far as the choice between them needs it."""
+
+    system_id: str
+    zone: str
+    status: Status
+    turn: int | None = None
+
+    @classmethod
+    def of(cls, machine: Mapping[str, Any]) -> Seat:
+        turn = str((machine.get("workload_annotations") or {}).get(TURN, ""))
+        return cls(
+            system_id=machine["system_id"],
+            zone=str((machine.get("zone") or {}).get("name", "")),
+            status=Status(machine["status"]),
+            turn=int(turn) if turn.isdecimal() else None,
+        )
+
+    @property
+    def choosing(self) -> bool:
+        """Its run may still want more machines, and has not looked which of them stay."""
+        return self.turn is None and self.status in HELD_ONLY
+
+
+@dataclass
+class Memory:
+    """What one run knows besides what it sees."""
+
+    # Allocated by this run.
+    mine: set[str] = field(default_factory=set)
+    # Seen to fail. They are held until the end, so that MAAS cannot offer them again.
+    failed: set[str] = field(default_factory=set)
+    # Failed deployments count, and nothing takes their place.
+    keep_failed: bool = False
+    # Nothing more is wished than Allocated.
+    idle_is_rest: bool = False
+    # False when there is nothing more to be had, or nothing more is allowed.
+    may_allocate: bool = True
+
+    def serves(self, seat: Seat) -> bool:
+        if seat.status is Status.FAILED_DEPLOYMENT:
+            return self.keep_failed
+        return seat.status in SERVING and seat.system_id not in self.failed
+
+
+# -- what a run asks of the world --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Look:
+    """The machines of the claim now."""
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """That many more machines, into the zones of those that serve already. Answered with the ids of what was got."""
+
+    number: int
+    serving: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Announce:
+    """Annotate these machines with the claim and a turn."""
+
+    system_ids: tuple[str, ...]
+    turn: int
+
+
+@dataclass(frozen=True)
+class GiveBack:
+    """Release these machines, which nobody has deployed."""
+
+    system_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Let other runs proceed."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The end: who stays, who has to go because fewer are wished, and how many are not to be had."""
+
+    stay: tuple[Seat, ...]
+    surplus: tuple[Seat, ...] = ()
+    missing: int = 0
+
+
+Ask = Look | Allocate | Announce | GiveBack | Rest
+
+
+def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Generator[Ask, Any, Gathered]:
+    """Look, decide and act until exactly `count` machines serve, or no more can be had. Yields what it asks for."""
+    before: frozenset[Seat] | None = None
+    alike = 0
+    while True:
+        seats: list[Seat] = yield Look()
+        alike = alike + 1 if frozenset(seats) == before else 0
+        before = frozenset(seats)
+        ask = decide(seats, count, memory, alike, spread)
+        if isinstance(ask, Gathered):
+            return ask
+        answer = yield ask
+        if isinstance(ask, Allocate):
+            memory.mine.update(answer)
+            before = None
+
+
+def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
+    """What to ask for next. `alike`: how many looks in a row have shown nothing new."""
+    everyone = list(seats)
+    serving = in_turn(seat for seat in everyone if memory.serves(seat))
+    missing = count - len(serving)
+    if missing > 0 and memory.may_allocate:
+        return Allocate(missing, _by_zone(serving))
+    choosing = [seat.system_id for seat in everyone if seat.choosing]
+    if own := memory.mine.intersection(choosing):
+        return Announce(tuple(sorted(own)), _next_turn(everyone))
+    if choosing:
+        if alike < DEAD_AFTER:
+            return Rest("another run of this claim is choosing its machines")
+        return Announce(tuple(sorted(choosing)), _next_turn(everyone))
+    return _trimmed(serving, count, memory, alike, spread)
+
+
+def _trimmed(serving: list[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
+    over = serving[count:]
+    idle = [seat.system_id for seat in over if seat.status in HELD_ONLY]
+    # Only this run's own, for as long as the others may live: nobody releases what another deploys.
+    if own := memory.mine.intersection(idle):
+        return GiveBack(tuple(sorted(own)))
+    if memory.mine and idle:
+        return GiveBack(tuple(sorted(idle))) if alike >= DEAD_AFTER else Rest("another run of this claim has too many")
+    if memory.mine or not over:
+        # What runs something is never given back by a run that took machines itself.
+        return Gathered(tuple(serving), missing=max(0, count - len(serving)))
+    if idle and alike < (1 if memory.idle_is_rest else DEAD_AFTER):
+        return Rest("another run of this claim has too many")
+    going = {victim.system_id for victim in victims(map(_as_member, serving), len(over), spread)}
+    return Gathered(
+        tuple(seat for seat in serving if seat.system_id not in going),
+        tuple(seat for seat in serving if seat.system_id in going),
+    )
+
+
+def in_turn(seats: Iterable[Seat]) -> list[Seat]:
+    """In the order in which they may stay. What runs something comes first; what has no turn yet comes last."""
+    return sorted(
+        seats,
+        key=lambda seat: (
+            seat.status in HELD_ONLY,
+            seat.turn is None and seat.status in HELD_ONLY,
+            seat.turn or 0,
+            seat.system_id,
+        ),
+    )
+
+
+def _next_turn(seats: Collection[Seat]) -> int:
+    return 1 + max((seat.turn or 0 for seat in seats), default=0)
+
+
+def _by_zone(seats: Iterable[Seat]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for seat in seats:
+        counts[seat.zone] = counts.get(seat.zone, 0) + 1
+    return counts
+
+
+def _as_member(seat: Seat) -> Member:
+    return Member(seat.system_id, seat.zone, seat.status)

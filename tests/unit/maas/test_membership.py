@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs of one claim at once, in any order of their requests and killed anywhere, end with exactly `count` machines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
+    DEAD_AFTER,
+    Allocate,
+    Announce,
+    Ask,
+    Gathered,
+    GiveBack,
+    Look,
+    Memory,
+    Rest,
+    Seat,
+    decide,
+    gathering,
+    in_turn,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+
+ZONES = ("az1", "az2", "az3")
+
+
+@dataclass
+class Machines:
+    """What the protocol sees of MAAS: requests that take effect one at a time."""
+
+    free: list[str]
+    seats: dict[str, Seat] = field(default_factory=dict)
+    wrongs: list[str] = field(default_factory=list)
+
+    def allocate(self) -> list[str]:
+        if not self.free:
+            return []
+        system_id = self.free.pop()
+        self.seats[system_id] = Seat(system_id, ZONES[int(system_id[1:]) % 3], Status.ALLOCATED)
+        return [system_id]
+
+    def announce(self, system_id: str, turn: int) -> None:
+        if system_id in self.seats:
+            self.seats[system_id] = replace(self.seats[system_id], turn=turn)
+
+    def release(self, system_id: str) -> None:
+        seat = self.seats.pop(system_id, None)
+        if seat is None:
+            return
+        if seat.status is not Status.ALLOCATED:
+            self.wrongs.append(f"{system_id} was released while {seat.status.label}")
+        self.free.insert(0, system_id)
+
+    def deploy(self, system_id: str) -> None:
+        if system_id in self.seats:
+            self.seats[system_id] = replace(self.seats[system_id], status=Status.DEPLOYING)
+        else:
+            self.wrongs.append(f"{system_id} was deployed after it had been given back")
+
+
+Steps = Generator[str, None, None]
+
+
+def run(maas: Machines, count: int) -> Steps:
+    """A run of the task, one request a step: gathers its machines and deploys them."""
+    asks = gathering(count, Memory())
+    answer: Any = None
+    while True:
+        try:
+            ask: Ask = asks.send(answer)
+        except StopIteration as end:
+            gathered: Gathered = end.value
+            break
+        answer = None
+        if isinstance(ask, Look):
+            answer = list(maas.seats.values())
+            yield "look"
+        elif isinstance(ask, Allocate):
+            answer = []
+            for _each in range(ask.number):
+                answer += maas.allocate()
+                yield "allocate"
+        elif isinstance(ask, Announce):
+            for system_id in ask.system_ids:
+                maas.announce(system_id, ask.turn)
+                yield "announce"
+        elif isinstance(ask, GiveBack):
+            for system_id in ask.system_ids:
+                maas.release(system_id)
+                yield "release"
+        else:
+            yield "rest"
+    for seat in gathered.surplus:
+        maas.release(seat.system_id)
+        yield "release"
+    for seat in gathered.stay:
+        if maas.seats.get(seat.system_id, seat).status is Status.ALLOCATED:
+            maas.deploy(seat.system_id)
+            yield "deploy"
+
+
+# A run that rests leaves the others time for so many requests, which is what waiting some seconds means.
+REQUESTS_A_REST = 25
+
+
+def interleave(runs: list[Steps], chance: random.Random, deaths: list[int]) -> None:
+    """Proceed with the runs in a random order. `deaths`: after how many of all steps a random run is killed."""
+    resting: dict[int, int] = {}
+    alive = dict(enumerate(runs))
+    steps = 0
+    while alive:
+        steps += 1
+        assert steps < 20_000, "the runs wait for each other for ever"
+        if steps in deaths and len(alive) > 1:
+            alive.pop(chance.choice(list(alive))).close()
+        awake = [number for number in alive if resting.get(number, 0) <= 0] or list(alive)
+        number = chance.choice(awake)
+        did = next(alive[number], None)
+        if did is None:
+            del alive[number]
+        resting[number] = REQUESTS_A_REST if did == "rest" else 0
+        for other in resting:
+            if other != number:
+                resting[other] -= 1
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3])
+def test_runs_at_once_end_with_exactly_the_machines_wished(runs: int) -> None:
+    for seed in range(300):
+        chance = random.Random(seed)
+        maas = Machines([f"m{number}" for number in range(chance.choice([5, 7, 12, 30]))])
+        chance.shuffle(maas.free)
+        interleave([run(maas, 5) for _each in range(runs)], chance, [])
+        assert len(maas.seats) == 5, seed
+        assert all(seat.status is Status.DEPLOYING for seat in maas.seats.values()), seed
+        assert not maas.wrongs, seed
+
+
+def test_runs_that_die_leave_nothing_that_the_next_one_does_not_repair() -> None:
+    for seed in range(300):
+        chance = random.Random(seed)
+        maas = Machines([f"m{number}" for number in range(chance.choice([5, 9, 30]))])
+        chance.shuffle(maas.free)
+        deaths = sorted(chance.sample(range(1, 60), chance.choice([1, 2])))
+        interleave([run(maas, 5) for _each in range(3)], chance, deaths)
+        interleave([run(maas, 5)], chance, [])
+        assert len(maas.seats) == 5, seed
+        assert all(seat.status is Status.DEPLOYING for seat in maas.seats.values()), seed
+        assert not maas.wrongs, seed
+
+
+def test_a_shortage_is_said_and_what_was_got_is_kept() -> None:
+    maas = Machines(["m1", "m2", "m3"])
+    memory = Memory()
+    asks = gathering(5, memory)
+    assert next(asks) == Look()
+    assert asks.send([]) == Allocate(5, {})
+    got = [system_id for _each in range(5) for system_id in maas.allocate()]
+    memory.may_allocate = False
+    assert asks.send(got) == Look()
+    assert asks.send(list(maas.seats.values())) == Announce(("m1", "m2", "m3"), 1)
+    for system_id in got:
+        maas.announce(system_id, 1)
+    assert asks.send(None) == Look()
+    with pytest.raises(StopIteration) as end:
+        asks.send(list(maas.seats.values()))
+    assert end.value.value.missing == 2
+    assert {seat.system_id for seat in end.value.value.stay} == {"m1", "m2", "m3"}
+
+
+def seat(system_id: str, status: Status = Status.ALLOCATED, turn: int | None = 1, zone: str = "az1") -> Seat:
+    return Seat(system_id, zone, status, turn)
+
+
+DEPLOYED, DEPLOYING, FAILED = Status.DEPLOYED, Status.DEPLOYING, Status.FAILED_DEPLOYMENT
+
+# The seats, the count, what the run knows, the looks that showed the same: what it asks for.
+DECISIONS = {
+    "nothing to do": ([seat("a", DEPLOYED)], 1, Memory(), 0, Gathered((seat("a", DEPLOYED),))),
+    "one is missing": ([seat("a", DEPLOYED)], 2, Memory(), 0, Allocate(1, {"az1": 1})),
+    "a failed one is replaced": ([seat("a", FAILED)], 1, Memory(), 0, Allocate(1, {})),
+    "a failed one is kept": ([seat("a", FAILED)], 1, Memory(keep_failed=True), 0, Gathered((seat("a", FAILED),))),
+    "one that failed before does not serve again": ([seat("a")], 1, Memory(failed={"a"}), 0, Allocate(1, {})),
+    "its own machines get the next turn": (
+        [seat("a", turn=None), seat("b", DEPLOYED, turn=6)], 2, Memory(mine={"a"}), 0, Announce(("a",), 7)),
+    "another run is choosing": (
+        [seat("a", turn=None)], 1, Memory(), DEAD_AFTER - 1,
+        Rest("another run of this claim is choosing its machines")),
+    "the other run is dead": ([seat("a", turn=None)], 1, Memory(), DEAD_AFTER, Announce(("a",), 1)),
+    "a running machine needs no turn": (
+        [seat("a", DEPLOYED, turn=None)], 1, Memory(), 0, Gathered((seat("a", DEPLOYED, turn=None),))),
+    "too many of its own go back, the last turns first": (
+        [seat("a", turn=2), seat("b"), seat("c")], 2, Memory(mine={"a", "c"}), 0, GiveBack(("a",))),
+    "what another took is left to it": (
+        [seat("a", turn=2), seat("b"), seat("c")], 2, Memory(mine={"b"}), 0,
+        Rest("another run of this claim has too many")),
+    "what a dead run took too many goes back": (
+        [seat("a", turn=2), seat("b"), seat("c")], 2, Memory(mine={"b"}), DEAD_AFTER, GiveBack(("a",))),
+    "what runs is never given back by a run that took machines": (
+        [seat("a", DEPLOYED), seat("b", DEPLOYING)], 1, Memory(mine={"b"}), 0,
+        Gathered((seat("a", DEPLOYED), seat("b", DEPLOYING)))),
+    "scaling down takes the furthest from deployed": (
+        [seat("a", DEPLOYING), seat("b", DEPLOYED)], 1, Memory(), 0,
+        Gathered((seat("b", DEPLOYED),), (seat("a", DEPLOYING),))),
+    "scaling down keeps the zones even": (
+        [seat("a", DEPLOYED), seat("b", DEPLOYED, zone="az2"), seat("c", DEPLOYED, zone="az2")], 2, Memory(), 0,
+        Gathered((seat("a", DEPLOYED), seat("b", DEPLOYED, zone="az2")), (seat("c", DEPLOYED, zone="az2"),))),
+    "a machine under repair counts": (
+        [seat("a", Status.RESCUE_MODE)], 1, Memory(), 0, Gathered((seat("a", Status.RESCUE_MODE),))),
+    "a broken one does not": ([seat("a", Status.BROKEN)], 1, Memory(), 0, Allocate(1, {})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("seats", "count", "memory", "alike", "asked"), DECISIONS.values(), ids=DECISIONS)
+def test_decisions(seats: list[Seat], count: int, memory: Memory, alike: int, asked: object) -> None:
+    assert decide(seats, count, memory, alike, Spread.EVEN) == asked
+
+
+def test_a_turn_is_read_from_the_annotations() -> None:
+    machine = {"system_id": "abc123", "zone": {"name": "az1"}, "status": 10}
+    assert Seat.of({**machine, "workload_annotations": {"metalshift_turn": "7"}}) == Seat(
+        "abc123", "az1", Status.ALLOCATED, 7
+    )
+    assert Seat.of({**machine, "workload_annotations": {"metalshift_turn": "soon"}}).turn is None
+    assert Seat.of({**machine, "workload_annotations": None}).choosing
+
+
+def test_the_order_is_what_runs_then_the_turns_then_those_without_one() -> None:
+    seats = [seat("d", turn=None), seat("a", turn=2), seat("b"), seat("c", DEPLOYING, turn=9)]
+    assert [one.system_id for one in in_turn(seats)] == ["c", "b", "a", "d"]

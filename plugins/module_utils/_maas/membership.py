@@ -4,10 +4,10 @@
 
 MAAS has no lock, but `allocate` is atomic and shows at once in the claim, and annotations show to everybody. So runs
 take turns as in Lamport's bakery: a machine that is allocated and has no turn yet is one whose run is still choosing.
-When a run has all that it wants, it looks, and gives its machines the turn after the highest one. Once nobody is choosing,
-the machines with the first turns stay. A turn given later is higher than any that was seen, so no later run pushes out a
-machine that an earlier look let stay; and each run gives back only what it took itself, so nobody releases what another
-deploys.
+When a run has all that it wants, it looks, and gives its machines the turn after the highest one. Once nobody is
+choosing, the machines with the first turns stay. A turn given later is higher than any that was seen, so no later run
+pushes out a machine that an earlier look let stay; and each run gives back only what it took itself, so nobody releases
+what another deploys.
 
 This module util is private to the collection: it may change at any time.
 """

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+PORT = 5240
+KEY_FILE = key.txt
+RUN = @sh tests/tools/python.sh
+
+.PHONY: help test demo lint sanity unit integration lab conformance crash cores bench docs build simulator generate locks clean purge
+
+help: ## this list
+	@echo "make demo and make test are all you need; the rest are parts of them."
+	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+demo: ## ten machines from new to deployed and back, on the simulator
+	$(RUN) demo
+
+test: ## everything below from lint to cores
+	$(RUN) test
+
+lint: ## read the code, the documentation and the package without running them
+	$(RUN) lint
+
+sanity: ## ansible-test sanity on every ansible-core that has a Python here
+	$(RUN) sanity
+
+unit: ## the pure parts, and the HTTP client
+	$(RUN) unit
+
+integration: ## the modules against the simulator
+	$(RUN) integration
+
+lab: ## the simulator itself
+	$(RUN) lab
+
+conformance: ## how faithful the simulator is to recorded answers of MAAS
+	$(RUN) conformance
+
+crash: ## kill a run after each of its requests, and run it again
+	$(RUN) crash
+
+cores: ## unit and integration on the other versions of ansible-core
+	$(RUN) cores
+
+bench: ## how fast it is; prints numbers
+	$(RUN) bench
+
+docs: ## the documentation as HTML, in docs/build
+	$(RUN) docs
+
+build: ## the tarball that ansible-galaxy installs
+	$(RUN) build
+
+simulator: ## a MAAS to try playbooks on, in the foreground (PORT=5240 KEY_FILE=key.txt)
+	$(RUN) simulator --port "$(PORT)" --key-file "$(KEY_FILE)"
+
+generate: ## action groups and action plugins, from the modules
+	$(RUN) generate
+
+locks: ## pin the newest versions of all tools (needs uv)
+	$(RUN) locks
+
+clean: ## remove what was made from this clone
+	$(RUN) clean
+
+purge: ## remove the virtual environments and downloads too
+	$(RUN) purge

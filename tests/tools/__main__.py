@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the Makefile's targets do. `sh tests/tools/python.sh COMMAND` runs this with the newest suitable Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import generated
+import lint
+import sanity
+import trees
+from console import CannotGoOn, group, say
+from environments import Environment, environment
+from parts import NotRun, Part, Result, check, record, run_all
+from paths import CACHE, CLONE, ROOT
+from pythons import Core, Python, found, main_core, other_cores
+
+PYTHONS = found()
+MAIN = PYTHONS[0]
+SUITES = ("unit", "integration", "lab", "conformance", "chaos")
+IN_EVERY_CELL = ("unit", "integration")
+RECORD = CLONE / "parts.json"
+
+
+def main_environment() -> Environment:
+    return environment("main", MAIN)
+
+
+def cell(core: Core, python: Python | None) -> Environment:
+    """The environment with another ansible-core, if there is a Python for it."""
+    if python is None:
+        raise NotRun(f"needs {core.needs}; found {', '.join(each.version for each in PYTHONS)}")
+    return environment(f"core-{core.version}", python)
+
+
+# pytest
+
+
+def suites(*names: str) -> list[str]:
+    folders = {"lab": "tests/lab"}
+    return [path for name in names if any((ROOT / (path := folders.get(name, f"tests/{name}"))).rglob("test_*.py"))]
+
+
+def pytest_command(env: Environment, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    base = trees.linked()
+    variables = env.variables(
+        PYTHONPATH=f"{base}:{ROOT / 'tests'}",
+        ANSIBLE_COLLECTIONS_PATH=base,
+        ANSIBLE_HOME=CLONE / "ansible-home",
+        METALSHIFT_PARTS=RECORD,
+    )
+    return env.command("python", "-m", "pytest", *arguments), variables
+
+
+def run_pytest(*names: str, arguments: tuple[str, ...] = ()) -> int:
+    paths = suites(*names)
+    if not paths:
+        raise CannotGoOn(f"there are no tests in {', '.join(names)} yet")
+    command, variables = pytest_command(main_environment(), *paths, *arguments)
+    return subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+
+
+def cell_tests(core: Core, python: Python | None) -> str:
+    command, variables = pytest_command(cell(core, python), *suites(*IN_EVERY_CELL), "-q", "-p", "no:cacheprovider")
+    return check(
+        command,
+        ROOT,
+        variables,
+        lambda output: f"Python {python.version if python else ''}: {output.strip().splitlines()[-1]}",
+    )
+
+
+def cell_sanity(core: Core, python: Python | None) -> str:
+    return sanity.part(cell(core, python), core, PYTHONS).work()
+
+
+def package() -> str:
+    """The tarball installs without a server beside the oldest kubernetes.core allowed; Ansible finds its modules."""
+    env = main_environment()
+    base = trees.installed(env)
+    modules = [f"metalshift.maas.{name}" for names in generated.action_groups().values() for name in names]
+    variables = env.variables(ANSIBLE_COLLECTIONS_PATH=base, ANSIBLE_HOME=CLONE / "ansible-home")
+    check(env.command("ansible-doc", "-t", "module", *modules), base, variables)
+    return f"{len(modules)} modules"
+
+
+# Commands
+
+
+def run_parts(title: str, parts: list[Part], at_once: int = 1) -> list[Result]:
+    with group(title):
+        return run_all(parts, at_once)
+
+
+def succeeded(results: list[Result]) -> int:
+    return int(any(result.outcome == "failed" for result in results))
+
+
+def command_lint() -> int:
+    return succeeded(run_parts("Lint", lint.parts(main_environment()), at_once=2))
+
+
+def sanity_parts() -> list[Part]:
+    others = [
+        Part(f"sanity: ansible-core {core.version}", partial(cell_sanity, core, python))
+        for core, python in other_cores(PYTHONS)
+    ]
+    return [sanity.part(main_environment(), main_core(MAIN), PYTHONS), *others]
+
+
+def cell_parts() -> list[Part]:
+    return [
+        Part(f"tests: ansible-core {core.version}", partial(cell_tests, core, python))
+        for core, python in other_cores(PYTHONS)
+    ]
+
+
+def command_sanity() -> int:
+    return succeeded(run_parts("Sanity", sanity_parts(), at_once=2))
+
+
+def command_cores() -> int:
+    return succeeded(run_parts("Other versions of ansible-core", cell_parts()))
+
+
+def command_test() -> int:
+    env = main_environment()
+    results = run_parts("Lint", lint.parts(env), at_once=2)
+    results += run_parts("Package", [Part("package: build and install", package)])
+    results += run_parts("Sanity", sanity_parts(), at_once=2)
+    results += run_parts("Other versions of ansible-core", cell_parts())
+    record(results, RECORD)
+    say()
+    status = run_pytest(*SUITES, arguments=("tests/tools/test_parts.py",))
+    return status or succeeded(results)
+
+
+def command_build() -> int:
+    built = trees.tarball(main_environment())
+    target = ROOT / built.name
+    shutil.copy2(built, target)
+    say(f"{target.name}: install it with  ansible-galaxy collection install {target.name}")
+    return 0
+
+
+def script(path: str, *arguments: str) -> int:
+    """Run a script of the tests with the collection as users get it."""
+    env = main_environment()
+    base = trees.installed(env)
+    variables = env.variables(
+        ANSIBLE_COLLECTIONS_PATH=base, PYTHONPATH=f"{base}:{ROOT / 'tests'}", ANSIBLE_HOME=CLONE / "ansible-home"
+    )
+    return subprocess.run(
+        env.command("python", ROOT / path, *arguments), cwd=ROOT, env=variables, check=False
+    ).returncode
+
+
+def command_simulator(*arguments: str) -> int:
+    """Needs no environment: the simulator is made of Python's standard library."""
+    os.chdir(Path(os.environ.get("METALSHIFT_CWD", ".")))
+    os.environ["PYTHONPATH"] = str(ROOT / "tests")
+    os.execv(sys.executable, [sys.executable, "-B", "-m", "lab.simulator", *arguments])
+
+
+def command_clean() -> int:
+    for path in (CLONE, ROOT / "docs" / "build", ROOT / ".cache", ROOT / "tests" / "output", *ROOT.glob("*.tar.gz")):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    return 0
+
+
+def command_purge() -> int:
+    command_clean()
+    shutil.rmtree(CACHE, ignore_errors=True)
+    return 0
+
+
+def command_generate() -> int:
+    generated.generate()
+    return 0
+
+
+COMMANDS: dict[str, Callable[..., int]] = {
+    "test": command_test,
+    "lint": command_lint,
+    "sanity": command_sanity,
+    "cores": command_cores,
+    "unit": lambda: run_pytest("unit"),
+    "integration": lambda: run_pytest("integration"),
+    "lab": lambda: run_pytest("lab"),
+    "conformance": lambda: run_pytest("conformance"),
+    "crash": lambda: run_pytest("chaos"),
+    "build": command_build,
+    "demo": lambda: script("tests/demo/run.py"),
+    "bench": lambda: script("tests/bench/run.py"),
+    "simulator": command_simulator,
+    "generate": command_generate,
+    "clean": command_clean,
+    "purge": command_purge,
+}
+
+
+def main() -> int:
+    name, *arguments = sys.argv[1:] or [""]
+    if name not in COMMANDS:
+        raise CannotGoOn(f"no command {name!r}; there are {', '.join(COMMANDS)}")
+    return COMMANDS[name](*arguments)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except CannotGoOn as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)

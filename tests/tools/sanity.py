@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ansible-test sanity, on a machine that reaches nothing but package registries.
+
+ansible-test gives the programs that it starts a clean environment, which has three consequences, all met here:
+version managers' stand-ins for Python do not know which one is meant, so the real ones come first on PATH;
+pip's settings in variables are lost, so they are written into a configuration file of the HOME that it gets;
+and get-pip.py, which it would download from a host that need not be reachable, is put where it caches it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import trees
+from environments import Environment
+from parts import Failed, Part, check
+from paths import CACHE
+from pythons import Core, Python
+
+HOMES = CACHE / "ansible-test"
+
+# Every Python brings a pip along; that one installs the pip which ansible-test asks for. Placed always, so that
+# a run does the same with and without that host.
+GET_PIP = """\
+# Stands in for get-pip.py: the pip that comes with Python installs what the arguments name.
+# ensurepip has a process of its own, because it turns pip's settings off for the process it runs in.
+import subprocess
+import sys
+
+packages = [argument for argument in sys.argv[1:] if argument not in ("--no-setuptools", "--no-wheel")]
+subprocess.check_call([sys.executable, "-m", "ensurepip"], stdout=subprocess.DEVNULL)
+subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", *packages])
+"""
+
+
+def part(environment: Environment, core: Core, pythons: list[Python]) -> Part:
+    return Part(f"sanity: ansible-core {core.version}", lambda: _sanity(environment, core, pythons))
+
+
+def _sanity(environment: Environment, core: Core, pythons: list[Python]) -> str:
+    home = HOMES / core.version
+    _prepare_home(environment, home)
+    base = trees.staged(f"sanity-{core.version}", environment)
+    folders = [str(python.path.parent) for python in pythons if core.runs_on(python)]
+    search = [
+        folder for folder in os.environ.get("PATH", os.defpath).split(":") if not folder.rstrip("/").endswith("/shims")
+    ]
+    variables = environment.variables(HOME=home, ANSIBLE_COLLECTIONS_PATH=base)
+    variables["PATH"] = ":".join([str(environment.bin), *folders, *search])
+    try:
+        return check(
+            environment.command("ansible-test", "sanity", "--color", "no"), base / trees.NAME, variables, _what_ran
+        )
+    except Failed as failure:
+        raise Failed(_what_matters(str(failure))) from None
+
+
+def _what_ran(output: str) -> str:
+    tests = set(re.findall(r"^Running sanity test [\"'](.+?)[\"']", output, re.MULTILINE))
+    pythons = sorted(set(re.findall(r"on Python (3\.\d+)", output)), key=lambda version: int(version[2:]))
+    skipped = sorted(set(re.findall(r"^WARNING: (.*(?:[Ss]kipp|not found).*)$", output, re.MULTILINE)))
+    return "; ".join([f"{len(tests)} tests, Python {', '.join(pythons)}", *skipped])
+
+
+def _what_matters(output: str) -> str:
+    """The findings without pip's chatter, if ansible-test came to its end."""
+    if "sanity test(s) listed below" not in output:
+        return output
+    return "\n".join(line for line in output.splitlines() if line.startswith(("ERROR: ", "FATAL: ")))
+
+
+def _prepare_home(environment: Environment, home: Path) -> None:
+    cached = home / ".ansible" / "test" / "cache"
+    cached.mkdir(parents=True, exist_ok=True)
+    requirements = next(
+        environment.home.glob("lib/python3*/site-packages/ansible_test/_internal/python_requirements.py")
+    )
+    (pip,) = re.findall(r"\bpip='([0-9.]+)'", requirements.read_text())
+    (cached / f"get_pip_{pip.replace('.', '_')}.py").write_text(GET_PIP)
+    _write_pip_settings(environment, home / ".config" / "pip" / "pip.conf")
+
+
+def _write_pip_settings(environment: Environment, file: Path) -> None:
+    """pip's settings from all places it reads, in one that survives ansible-test. They may hold a password."""
+    listing = subprocess.run(
+        environment.command("python", "-m", "pip", "config", "list"),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    found = re.findall(r"^(\S+?)\.(\S+?)='(.*)'$", listing.stdout, re.MULTILINE)
+    sections: dict[str, dict[str, str]] = {}
+    for section, option, value in sorted(found, key=lambda setting: setting[0] == ":env:"):
+        sections.setdefault("global" if section == ":env:" else section, {})[option] = value
+    lines = [
+        line
+        for name, options in sections.items()
+        for line in (f"[{name}]", *(f"{o} = {v}" for o, v in options.items()))
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text("\n".join(lines) + "\n")

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The collection where Ansible's tools look for it: below `ansible_collections/metalshift/maas`.
+
+`linked` is a link to the clone, for tests that run code. `staged` is a copy of what git knows or would add, for tools
+that crawl. `installed` is what a user gets: the tarball, built from a staged copy and installed by ansible-galaxy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+from console import CannotGoOn, say
+from environments import Environment, only_one, require_room
+from paths import CACHE, CLONE, LOCKS, ROOT
+
+NAME = Path("ansible_collections/metalshift/maas")
+
+
+def linked() -> Path:
+    """The folder to have on ANSIBLE_COLLECTIONS_PATH and PYTHONPATH."""
+    base = CLONE / "linked"
+    _link(base / NAME, ROOT)
+    return base
+
+
+def staged(name: str, environment: Environment) -> Path:
+    """An up-to-date copy, with the dependencies beside it. Whoever needs one has its own, so that they run at once."""
+    base = CLONE / f"staged-{name}"
+    copy = base / NAME
+    wanted = [path for path in _files() if os.path.lexists(ROOT / path)]
+    _remove_all_but({*wanted}, copy)
+    for path in wanted:
+        _update(ROOT / path, copy / path)
+    _link(base / "ansible_collections/kubernetes/core", kubernetes_core(environment))
+    return base
+
+
+def tarball(environment: Environment) -> Path:
+    base = staged("package", environment)
+    output = CLONE / "package"
+    shutil.rmtree(output, ignore_errors=True)
+    _galaxy(environment, "build", str(base / NAME), "--output-path", str(output))
+    return next(output.glob("*.tar.gz"))
+
+
+def installed(environment: Environment, name: str = "main") -> Path:
+    """A collections path that holds the built collection and its dependency, and nothing of the clone."""
+    base = CLONE / f"installed-{name}"
+    shutil.rmtree(base, ignore_errors=True)
+    dependency = base / "ansible_collections/kubernetes/core"
+    dependency.parent.mkdir(parents=True)
+    shutil.copytree(kubernetes_core(environment), dependency, symlinks=True)
+    _galaxy(environment, "install", "--offline", "-p", str(base), str(tarball(environment)), path=base)
+    return base
+
+
+def kubernetes_core(environment: Environment) -> Path:
+    """The oldest kubernetes.core that galaxy.yml allows, out of the ansible package on PyPI that holds it."""
+    (package,) = re.findall(r"^ansible==(\S+)", (LOCKS / "collections.txt").read_text(), re.MULTILINE)
+    target = CACHE / "collections" / f"ansible-{package}" / "kubernetes" / "core"
+    with only_one(CACHE / "collections" / ".lock", "another run downloads kubernetes.core; waiting for it"):
+        if not target.exists():
+            _extract_kubernetes_core(environment, target)
+    return target
+
+
+def _extract_kubernetes_core(environment: Environment, target: Path) -> None:
+    require_room(CACHE)
+    say("Downloading kubernetes.core, once (50 MB: it comes inside the ansible package)")
+    unpacked = target.parent / "unpacked"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    unpacked.mkdir(parents=True)
+    download = environment.command("python", "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps")
+    lock = LOCKS / "collections.txt"
+    _run([*download, "--require-hashes", "--only-binary=:all:", "-d", str(unpacked), "-r", str(lock)], environment)
+    (wheel,) = unpacked.glob("*.whl")
+    prefix = "ansible_collections/kubernetes/core/"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(unpacked, [name for name in archive.namelist() if name.startswith(prefix)])
+    (unpacked / prefix).rename(target)
+    shutil.rmtree(unpacked)
+
+
+def _galaxy(environment: Environment, *arguments: str, path: Path | None = None) -> None:
+    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=path or CLONE, ANSIBLE_HOME=CLONE / "ansible-home")
+    _run(environment.command("ansible-galaxy", "collection", *arguments), environment, variables)
+
+
+def _run(command: list[str], environment: Environment, variables: dict[str, str] | None = None) -> None:
+    done = subprocess.run(
+        command,
+        env=variables or environment.variables(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise CannotGoOn(f"{done.stdout}{done.stderr}\n{' '.join(command[:4])} … failed; it said the above.")
+
+
+def _files() -> list[Path]:
+    if not (ROOT / ".git").exists():
+        raise CannotGoOn(f"{ROOT} is not a git clone, and these tools need to know which of its files count.")
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode:
+        raise CannotGoOn(f"git cannot list the files of {ROOT}: {done.stderr.decode(errors='replace').strip()}")
+    return [Path(os.fsdecode(path)) for path in done.stdout.split(b"\0") if path]
+
+
+def _update(source: Path, target: Path) -> None:
+    new, old = source.lstat(), target.lstat() if os.path.lexists(target) else None
+    if old and (old.st_mtime_ns, old.st_size, old.st_mode) == (new.st_mtime_ns, new.st_size, new.st_mode):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _remove_all_but(wanted: set[Path], copy: Path) -> None:
+    for folder, subfolders, files in os.walk(copy, topdown=False):
+        for path in (Path(folder, name) for name in (*subfolders, *files)):
+            if (path.is_symlink() or path.is_file()) and path.relative_to(copy) not in wanted:
+                path.unlink()
+        if not os.listdir(folder):
+            os.rmdir(folder)
+
+
+def _link(link: Path, target: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.is_symlink() or link.readlink() != target:
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)

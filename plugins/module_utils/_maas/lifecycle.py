@@ -44,19 +44,19 @@ PATIENCE = 2
 
 
 def next_step(now: Situation, wish: Wish) -> Answer:
-    """What to do next. A wish that would end in a refusal is refused before anything is done."""
+    """What to do next."""
     foreseen = plan(now, wish)
-    if isinstance(foreseen.end, Refusal):
-        return foreseen.end
     return foreseen.moves[0] if foreseen.moves else foreseen.end
 
 
 def plan(now: Situation, wish: Wish) -> Plan:
-    """Every step from here to the end, if all goes well."""
+    """Every step to the end, if all goes well. A wish that would end in a refusal has none: it is refused at once."""
     moves: list[Move] = []
     while True:
         answer = _decide(now, wish)
-        if isinstance(answer, Done | Refusal):
+        if isinstance(answer, Refusal):
+            return Plan((), answer)
+        if isinstance(answer, Done):
             return Plan(tuple(moves), answer)
         moves.append(answer)
         now = after(now, answer)

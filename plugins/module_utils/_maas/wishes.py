@@ -249,4 +249,4 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        return bool(self.steps) and isinstance(self.end, Done)
+        return bool(self.steps)

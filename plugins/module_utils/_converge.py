@@ -7,48 +7,52 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import NamedObjects
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, to_make, to_remove
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
 
 
 def converge_named(task: Task, objects: NamedObjects) -> Result:
     """Bring the object that the task names to the wished state."""
-    name = task.params["name"]
-    found = objects.find(task.maas, name)
-    label = f"{objects.noun} {name}"
-    if task.params["state"] == "absent":
-        plan = to_remove(label, found, ("name", *objects.fields))
-    else:
-        plan = to_make(label, {field: task.params[field] for field in ("name", *objects.fields)}, found)
-    now = predicted(plan, found) if task.check else _act(task.maas, objects, name, plan, found)
+    found = objects.find(task.maas, task.params["name"])
+    plan = plan_named(task, objects, found)
+    now = predicted(objects, plan, found) if task.check else carry_out_named(task.maas, objects, plan, found)
     return Result(changed=bool(plan), values={objects.noun: now}, plan=plan)
 
 
-def _act(maas: Client, objects: NamedObjects, name: str, plan: Plan, found: dict[str, Any] | None) -> dict[str, Any]:
-    now = found or {}
+def plan_named(task: Task, objects: NamedObjects, found: Found | None) -> Plan:
+    """What is to be done to the object itself; what cannot be done is said here."""
+    label = f"{objects.label} {task.params['name']}"
+    if task.params["state"] == "absent":
+        if found is not None:
+            objects.may_be_removed(task.maas, found)
+        return to_remove(label, found, ("name", *objects.fields))
+    return to_make(label, {field: _text(task.params[field]) for field in ("name", *objects.fields)}, found)
+
+
+def carry_out_named(maas: Client, objects: NamedObjects, plan: Plan, found: Found | None) -> Found:
+    """The object as it is afterwards; empty when it is gone."""
+    now = dict(found or {})
     for step in plan.steps:
         if step.verb == "create":
-            now = objects.create(maas, name, step.after)
+            now = objects.create(maas, step.after)
         elif step.verb == "update":
-            now = objects.update(maas, name, step.changes)
+            now = objects.update(maas, now, step.changes)
         else:
-            objects.delete(maas, name)
+            objects.delete(maas, now)
             now = {}
     return now
 
 
-def predicted(plan: Plan, found: Mapping[str, Any] | None) -> dict[str, Any]:
+def predicted(objects: NamedObjects, plan: Plan, found: Found | None) -> Found:
     """The object as it would be after the plan: the same keys, unknown values null."""
     now = dict(found or {})
     for step in plan.steps:
-        if step.verb == "delete":
-            now = {}
-        else:
-            unknown = {} if now else {"id": None, "resource_uri": None}
-            now = {**unknown, **now, **step.after, "predicted": True}
+        now = {} if step.verb == "delete" else {**(now or objects.blank), **step.after, "predicted": True}
     return now
+
+
+def _text(value: str | None) -> str | None:
+    """MAAS strips texts: a final newline, which YAML's `|` adds, would be a change in every run."""
+    return value if value is None else value.strip()

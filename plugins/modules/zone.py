@@ -29,7 +29,7 @@ options:
   state:
     description:
       - V(present) makes sure that the zone exists.
-      - V(absent) removes it. MAAS moves the machines of a removed zone to its default zone.
+      - V(absent) removes it. MAAS moves the machines of a removed zone to its default zone, which cannot be removed.
     type: str
     choices: [present, absent]
     default: present
@@ -59,7 +59,9 @@ zone:
 """
 
 from ansible_collections.metalshift.maas.plugins.module_utils._converge import converge_named
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import NamedObjects
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
@@ -71,7 +73,24 @@ SPEC = Spec(
     }
 )
 
-ZONES = NamedObjects(noun="zone", collection="zones/", item="zones/{name}/", fields=("description",))
+
+def may_be_removed(_maas: Client, found: Found) -> None:
+    if found["name"] == "default":
+        raise Failure(
+            "conflict",
+            "The default zone cannot be removed: it takes the machines of zones that are.",
+            object="zone default",
+            hint="Machines in it can be moved with the option zone of metalshift.maas.machine.",
+        )
+
+
+ZONES = NamedObjects(
+    noun="zone",
+    collection="zones/",
+    item="zones/{}/",
+    fields=("description",),
+    may_be_removed=may_be_removed,
+)
 
 
 def converge(task: Task) -> Result:

@@ -18,6 +18,11 @@ def nothing(_sim: Simulator) -> None:
     """The seed state is enough."""
 
 
+def three_machines(sim: Simulator) -> None:
+    for name in ("node-1", "node-2", "node-3"):
+        sim.machine(name)
+
+
 @dataclass(frozen=True)
 class Case:
     """One object's life: made, changed, removed. `noun` is the key of the result that holds it."""
@@ -56,10 +61,53 @@ LIVES: list[Case] = [
         change={"name": "az1", "description": "second"},
         delete={"name": "az1", "state": "absent"},
     ),
+    Case(
+        "zone",
+        name="zone with odd texts",
+        create={"name": "zöne 1", "description": "first\n line, 'quoted' & {{ curly }}\n"},
+        change={"name": "zöne 1", "description": ""},
+        delete={"name": "zöne 1", "state": "absent"},
+    ),
+    Case(
+        "resource_pool",
+        create={"name": "hosted", "description": "first"},
+        change={"name": "hosted", "description": "second"},
+        delete={"name": "hosted", "state": "absent"},
+    ),
+    Case(
+        "resource_pool",
+        name="resource_pool called as another's id",
+        create={"name": "0"},
+        change={"name": "0", "description": "not the default pool"},
+        delete={"name": "0", "state": "absent"},
+    ),
+    Case(
+        "tag",
+        create={"name": "fast", "comment": "first", "kernel_opts": "console=ttyS0"},
+        change={"name": "fast", "comment": "second"},
+        delete={"name": "fast", "state": "absent"},
+    ),
+    Case(
+        "tag",
+        name="tag with machines",
+        create={"name": "fast", "machines": ["node-1", "node-2"]},
+        change={"name": "fast", "machines": ["node-2", "node-3"], "purge_machines": True},
+        delete={"name": "fast", "state": "absent"},
+        arrange=three_machines,
+    ),
+    Case(
+        "tag",
+        name="tag that MAAS gives",
+        create={"name": "auto", "definition": "//node[@class='system']"},
+        change={"name": "auto", "definition": "", "kernel_opts": "quiet"},
+        delete={"name": "auto", "state": "absent"},
+    ),
 ]
 
 # Modules that only read: the arguments with which they are run.
-READERS: Mapping[str, Sequence[Args]] = {}
+READERS: Mapping[str, Sequence[Args]] = {
+    "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
+}
 
 # What is wrong for every module, on top of what is right for it.
 WRONG_EVERYWHERE: list[Wrong] = [
@@ -84,4 +132,30 @@ WRONG: list[Wrong] = [
     Wrong("zone", {"name": "../tags"}, "'../tags' cannot be the name of a zone"),
     Wrong("zone", {"name": ""}, "cannot be the name of a zone"),
     Wrong("zone", {"name": "a!b"}, "MAAS refused POST zones/: name: Enter a valid value", kind="rejected"),
+    Wrong("zone", {"name": "default", "state": "absent"}, "The default zone cannot be removed", kind="conflict"),
+    Wrong("resource_pool", {}, "missing required arguments: name"),
+    Wrong("resource_pool", {"name": ".."}, "'..' cannot be the name of a resource pool"),
+    Wrong("resource_pool", {"name": "bad!"}, "name: Enter a valid value", kind="rejected"),
+    Wrong(
+        "resource_pool", {"name": "default", "state": "absent"}, "default resource pool default cannot", kind="conflict"
+    ),
+    Wrong(
+        "resource_pool",
+        {"name": "hosted", "state": "absent"},
+        "The resource pool hosted cannot be removed: node-1 is in it.",
+        kind="conflict",
+        arrange=lambda sim: sim.machine("node-1", pool="hosted"),
+    ),
+    Wrong("tag", {}, "missing required arguments: name"),
+    Wrong("tag", {"name": "two words"}, "name: Enter a valid value", kind="rejected"),
+    Wrong("tag", {"name": "auto", "definition": "((("}, "definition: Invalid xpath expression", kind="rejected"),
+    Wrong("tag", {"name": "fast", "machines": ["node-9"]}, "MAAS does not know node-9.", kind="not_found"),
+    Wrong("tag", {"name": "fast", "machines": {"name": "node-9"}}, "machines"),
+    Wrong(
+        "tag",
+        {"name": "auto", "definition": "//node", "machines": ["node-1"]},
+        "MAAS itself chooses its machines",
+        arrange=three_machines,
+    ),
+    Wrong("maas_info", {"gather": ["everything"]}, "value of gather must be one or more of: all, boot_resources"),
 ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 
-OLDEST = (3, 3)
+OLDEST, NEWEST = (3, 3), (3, 8)
 
 # The first version that has it. The table in the documentation is made from this one.
 SINCE: Mapping[str, tuple[int, int]] = {
@@ -42,7 +42,18 @@ class Capabilities:
 
     @property
     def supported(self) -> bool:
-        return self.version >= OLDEST
+        return OLDEST <= self.version <= NEWEST
+
+    @property
+    def remark(self) -> str:
+        """What a user of an unsupported version should know; empty for a supported one."""
+        if self.supported:
+            return ""
+        oldest, newest = (".".join(map(str, version)) for version in (OLDEST, NEWEST))
+        return (
+            f"This is MAAS {self.text}; the collection is made for MAAS {oldest} to {newest}, "
+            f"and {'some things will not work' if self.version < OLDEST else 'something may have changed'}."
+        )
 
     def has(self, ability: str) -> bool:
         return self.version >= SINCE[ability]

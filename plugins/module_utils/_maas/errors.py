@@ -50,7 +50,7 @@ def from_answer(method: str, path: str, op: str, answer: Answer, connection: Con
     kind = _kind(answer)
     return Failure(
         kind,
-        f"MAAS refused {what}: {reason}" if kind != "unavailable" else f"MAAS failed at {what}: {reason}",
+        _sentence(f"MAAS {'failed at' if kind == 'unavailable' else 'refused'} {what}: {reason}"),
         object=path,
         reason=reason,
         hint=_hint(kind),
@@ -61,6 +61,10 @@ def from_answer(method: str, path: str, op: str, answer: Answer, connection: Con
 
 def _what(method: str, path: str, op: str) -> str:
     return f"{method} {path}" + (f" op={op}" if op else "")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _kind(answer: Answer) -> str:
@@ -94,7 +98,7 @@ def uncertain(method: str, path: str, op: str, answer: Answer, connection: Conne
     reason = cause.reason or cause.message
     return Failure(
         "uncertain",
-        f"The answer to {_what(method, path, op)} was lost, and it may have taken effect: {reason}",
+        _sentence(f"The answer to {_what(method, path, op)} was lost, and it may have taken effect: {reason}"),
         object=path,
         reason=reason,
         hint="Run the task again: it looks first.",

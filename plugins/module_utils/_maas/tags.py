@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tags, and the machines that carry them.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
+
+TAGS = NamedObjects(
+    noun="tag",
+    collection="tags/",
+    item="tags/{}/",
+    fields=("comment", "definition", "kernel_opts"),
+    numbered=False,
+)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The machines of a tag by system_id, with their hostnames: as they are, and as they shall be."""
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+
+    @property
+    def added(self) -> list[str]:
+        return sorted(set(self.after) - set(self.before))
+
+    @property
+    def removed(self) -> list[str]:
+        return sorted(set(self.before) - set(self.after))
+
+    def plan(self, name: str) -> Plan:
+        if not self.added and not self.removed:
+            return Plan()
+        reason = [f"{len(self.added)} added"] * bool(self.added) + [f"{len(self.removed)} removed"] * bool(self.removed)
+        before, after = ({"machines": sorted(side.values())} for side in (self.before, self.after))
+        return Plan([Step("tag", f"machines of tag {name}", ", ".join(reason), before, after)])
+
+
+def members(maas: Client, name: str, found: Found | None, wished: Sequence[str], purge: bool) -> Members:
+    """What the tag's machines are, and what they shall be when the wished ones carry it."""
+    chosen = _chosen(maas, wished)
+    before = _hostnames(maas.get(f"tags/{segment(name, 'name of a tag')}/", op="machines")) if found else {}
+    return Members(before, chosen if purge else {**before, **chosen})
+
+
+def carry_members(maas: Client, name: str, wish: Members) -> None:
+    """One request, however many machines. MAAS ignores ids that it does not know: it counts what it matched."""
+    form = {"add": wish.added, "remove": wish.removed}
+    counted = maas.post(f"tags/{segment(name, 'name of a tag')}/", form, op="update_nodes", repeatable=True)
+    missing = len(wish.added) - int(counted.get("added", 0))
+    if missing > 0:
+        raise Failure(
+            "conflict",
+            f"{missing} of the machines for tag {name} vanished from MAAS meanwhile.",
+            object=f"tag {name}",
+            hint="Run the task again.",
+        )
+
+
+def refuse_members_of_automatic(name: str, definition: str | None, found: Mapping[str, Any] | None) -> None:
+    """MAAS accepts them and forgets them the next time that it evaluates the definition."""
+    effective = (found or {}).get("definition", "") if definition is None else definition.strip()
+    if effective:
+        raise invalid(
+            f"Tag {name} has a definition, so MAAS itself chooses its machines, and machines cannot be given.",
+            hint="Leave out machines, or make it a tag by hand with an empty definition.",
+        )
+
+
+def _chosen(maas: Client, wished: Sequence[str]) -> dict[str, str]:
+    found = Machines(maas).find(wished) if wished else {}
+    unknown = [name for name, machine in found.items() if machine is None]
+    if unknown:
+        raise Failure(
+            "not_found",
+            f"MAAS does not know {', '.join(unknown)}.",
+            object=", ".join(unknown),
+            hint="A machine is named by its hostname, FQDN, system_id or MAC address.",
+        )
+    return _hostnames([machine for machine in found.values() if machine is not None])
+
+
+def _hostnames(machines: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {machine["system_id"]: str(machine["hostname"]) for machine in machines}

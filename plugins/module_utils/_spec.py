@@ -40,6 +40,8 @@ class Spec:
     required_together: Sequence[Sequence[str]] = ()
     required_one_of: Sequence[Sequence[str]] = ()
     required_by: Mapping[str, Any] = field(default_factory=dict)
+    # Suboptions of lists whose elements may also be plain names: Ansible's validators know no such thing.
+    elements: Mapping[str, Options] = field(default_factory=dict)
 
     @property
     def argument_spec(self) -> Options:
@@ -57,11 +59,16 @@ class Spec:
 
     def secrets(self, params: Mapping[str, Any]) -> set[str]:
         """The values in `params` that must never be shown."""
-        return set(_secrets(self.argument_spec, params))
+        return set(_secrets(self._deep, params))
 
     def masked(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """`params` as they may be shown."""
-        return _masked(self.argument_spec, params)
+        return _masked(self._deep, params)
+
+    @property
+    def _deep(self) -> Options:
+        deep = {name: {"options": options} for name, options in self.elements.items()}
+        return {name: {**option, **deep.get(name, {})} for name, option in self.argument_spec.items()}
 
 
 def _by_any_name(options: Options) -> Options:

@@ -105,8 +105,12 @@ class Member:
         return not self.done and self.failure is None and self.under_way is None
 
     @property
+    def now(self) -> Situation:
+        return self.situation or Situation(self.name, None, can_enlist=self.goal.can_enlist)
+
+    @property
     def history(self) -> tuple[Step, ...]:
-        return self.situation.history if self.situation else ()
+        return self.now.history
 
     @property
     def system_id(self) -> str:
@@ -117,7 +121,11 @@ class Member:
         """In a word, for counting."""
         if self.failure:
             return "failed"
-        return "absent" if self.machine is None else str(self.machine["status_name"]).lower().replace(" ", "_")
+        return (
+            "absent"
+            if self.machine is None
+            else str(self.machine.get("status_name") or "unknown").lower().replace(" ", "_")
+        )
 
 
 class Fleet:
@@ -205,9 +213,7 @@ class Fleet:
 
     def _moved(self, member: Member) -> bool:
         """One move. True when there is no more to send for now."""
-        now = member.situation
-        assert now is not None
-        answer = lifecycle.next_step(now, member.goal.wish)
+        answer = lifecycle.next_step(member.now, member.goal.wish)
         if isinstance(answer, Refusal):
             raise answer.failure(member.name)
         if self._adjusted(member, answer):
@@ -217,7 +223,7 @@ class Fleet:
             return True
         if isinstance(answer, Step) and not self._taken(member, answer):
             return False
-        pending = member.situation is not None and answer.pending(member.situation)
+        pending = answer.pending(member.now)
         member.under_way = answer if pending else None
         return pending
 
@@ -234,8 +240,7 @@ class Fleet:
 
     def _taken(self, member: Member, step: Step) -> bool:
         """Send the request of a step. False if the machine turned out not to be where it was thought to be."""
-        before = member.situation
-        assert before is not None
+        before = member.now
         try:
             machine = self._requests.send(step, member.machine, member.goal.form(step), member.goal.claim, member.name)
         except Failure as failure:
@@ -249,12 +254,10 @@ class Fleet:
 
     def _followed(self, member: Member, step: Step, failure: Failure) -> bool:
         """After a refusal: raise it, unless the machine has moved on meanwhile, by itself or by somebody else."""
-        before = member.situation
-        assert before is not None
+        before = member.now
         member.looked_again += 1
         self._learn(member, self._machines.get(member.system_id))
-        now = member.situation
-        assert now is not None
+        now = member.now
         if member.looked_again > 2 or (now.status, now.locked, now.power) == (
             before.status,
             before.locked,
@@ -280,8 +283,7 @@ class Fleet:
         member.machine, member.situation = machine, now
 
     def _remember(self, member: Member, before: Situation, step: Step) -> None:
-        assert member.situation is not None
-        member.situation = before.after(step, member.situation)
+        member.situation = before.after(step, member.now)
 
     def _explained(self, member: Member, failure: Failure) -> Failure:
         """A failure with what MAAS knows of its cause."""
@@ -332,7 +334,7 @@ class Fleet:
                 if failure.kind not in PASSES:
                     self._fail(member, self._explained(member, failure))
                 continue
-            if member.under_way and member.situation and not member.under_way.pending(member.situation):
+            if member.under_way and not member.under_way.pending(member.now):
                 member.under_way = None
 
     def _listing(self, waiting: Sequence[Member]) -> dict[str, Machine]:
@@ -350,7 +352,7 @@ class Fleet:
             member.failure, member.under_way = failure, None
 
     def _late(self, member: Member) -> Failure:
-        status = member.situation.status if member.situation else None
+        status = member.now.status
         said = str((member.machine or {}).get("status_message") or "")
         label = status.label if status is not None else "unknown"
         spent = in_words(self._patience.clock.now() - member.since)

@@ -25,8 +25,21 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes impor
     Step,
 )
 
+# What a request does to these, only MAAS knows in advance.
+UNFORESEEN: Mapping[Op, Sequence[str]] = {
+    Op.ENLIST: ("system_id", "resource_uri", "power_state"),
+    Op.COMMISSION: ("power_state", "cpu_count", "memory", "storage", "tag_names", "ip_addresses"),
+    Op.DEPLOY: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
+    Op.RELEASE: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
+    Op.MARK_BROKEN: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
+    Op.ABORT: ("power_state", "ip_addresses"),
+    Op.TEST: ("power_state",),
+    Op.RESCUE_MODE: ("power_state",),
+    Op.EXIT_RESCUE_MODE: ("power_state",),
+}
 
-def forecast(member: Member, me: str) -> tuple[Plan, Machine]:
+
+def forecast(member: Member, me: str, wait: bool = True) -> tuple[Plan, Machine]:
     """The way of a machine to its goal, and the machine as it would be there. Sends nothing."""
     goal, machine = member.goal, member.machine
     if machine is None:
@@ -38,7 +51,10 @@ def forecast(member: Member, me: str) -> tuple[Plan, Machine]:
         return plan, dict(machine or {})
     for move in plan.moves:
         now = lifecycle.after(now, move)
-    return plan, _then(machine or {}, now, me, goal)
+    then = _then(machine or {}, now, me, goal)
+    if then and not wait and any(move for move in plan.moves if not isinstance(move, Step) or move.via):
+        then.update(status=None, status_name=None)
+    return plan, then
 
 
 def steps_of(name: str, plan: Plan, changes: Iterable[Change] = ()) -> list[shown.Step]:
@@ -78,8 +94,11 @@ def _then(machine: Mapping[str, Any], now: Situation, me: str, goal: Goal) -> Ma
     ops: Sequence[Op] = [step.op for step in now.history]
     if Op.ALLOCATE in ops and goal.claim:
         then["workload_annotations"] = marked(goal.claim)
+    for op in ops:
+        then.update(dict.fromkeys((*UNFORESEEN.get(op, ()), "status_message"), None))
+    if ops and ops[-1] in (Op.POWER_ON, Op.POWER_OFF):
+        then["power_state"] = now.power.value
     if Op.DEPLOY in ops:
-        # Its addresses and kernel, and what is installed when nothing is said, MAAS decides.
         osystem, _, series = str(goal.forms.get(Op.DEPLOY, {}).get("distro_series") or "").rpartition("/")
-        then.update(ip_addresses=None, osystem=osystem or None, distro_series=series or None, hwe_kernel=None)
+        then.update(osystem=osystem or None, distro_series=series or None)
     return then

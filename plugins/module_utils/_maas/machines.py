@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -67,6 +67,11 @@ class Machines:
 
         A name that fits several machines is a failure; one that fits none is None.
         """
+        known_as = self.look_up(names)
+        return {name: known_as(name) for name in names}
+
+    def look_up(self, names: Iterable[str]) -> Callable[[str], Machine | None]:
+        """As `find`, but the failure of one name comes only when it is asked for."""
         wanted = {name: name.strip().lower() for name in names}
         macs = {_mac(name) for name in wanted.values() if MAC.match(name)}
         labels = {name.split(".")[0] for name in wanted.values() if not MAC.match(name)}
@@ -76,7 +81,7 @@ class Machines:
             for key, values in filters.items():
                 for chunk in _chunks(values, IDS_PER_REQUEST):
                     candidates.update((machine["system_id"], machine) for machine in self.listed(**{key: chunk}))
-        return {name: _only(name, key, list(candidates.values())) for name, key in wanted.items()}
+        return lambda name: _only(name, wanted[name], list(candidates.values()))
 
     @cached_property
     def me(self) -> str:

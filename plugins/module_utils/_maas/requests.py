@@ -94,8 +94,7 @@ class Requests:
     def _sent(self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
         if step.op is Op.ENLIST:
             return self._maas.post("machines/", form, settled=lambda: self._enlisted(form))
-        assert machine is not None
-        system_id = str(machine["system_id"])
+        system_id = str((machine or {})["system_id"])
         path = f"machines/{system_id}/"
         if step.op is Op.DELETE:
             self._maas.delete(path, form)

@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long a task waits."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of modules that wait."""
+
+    DOCUMENTATION = r"""
+options:
+  wait:
+    description:
+      - Whether the task waits until what it started has ended, well or badly.
+      - V(false) ends the task after its requests. A later run goes on from where the objects are then.
+    type: bool
+    default: true
+  wait_timeout:
+    description:
+      - How many seconds the task may wait, for all of its objects together.
+      - What is not done by then has failed, with what it was doing; nothing is undone, and a later run goes on.
+    type: float
+    default: 3600.0
+  wait_sleep:
+    description:
+      - How many seconds pass between two looks at first. While nothing changes, or when MAAS takes long to answer,
+        they become more.
+    type: float
+    default: 5.0
+"""

@@ -1,0 +1,329 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines of MAAS, by name."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: machine
+short_description: Bring machines of MAAS to a wished state
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Enlists, changes, commissions, tests, allocates, deploys, releases, repairs and removes machines, from whatever
+    state they are in, many in one task.
+  - Each machine comes out with a result of its own. One that cannot get what is wished fails alone; the others proceed,
+    and the task fails at the end.
+  - It works on the machines that it is told, and never picks one. M(metalshift.maas.machine_set) picks.
+  - Input that is wrong for a machine, and a state that cannot be reached, are refused before anything is done to it.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.maas
+  - metalshift.maas.maas
+  - metalshift.maas.machine_options.commission
+  - metalshift.maas.machine_options.deploy
+  - metalshift.maas.machine_options.release
+  - metalshift.maas.machine_options.comment
+  - metalshift.maas.wait
+options:
+  machines:
+    description:
+      - The machines, each by its hostname, FQDN, system_id or MAC address.
+      - An element may also be a dictionary with such a C(name) and any option of this module but O(full), those of
+        waiting and those that reach MAAS. The task's options are the defaults of all machines; O(power_parameters) and
+        O(annotations) of an element complete those of the task.
+      - A machine that is not found by its name is looked for by O(hostname) and O(mac_addresses), and adopted.
+      - One that is not found at all is enlisted, if O(architecture) and what MAAS needs beside it are given.
+    type: list
+    elements: raw
+    required: true
+  state:
+    description:
+      - V(present) makes sure that MAAS knows the machine, and otherwise leaves its status alone.
+      - V(ready) makes it Ready, that is free and commissioned. It releases a machine that is held.
+      - V(allocated) holds it for the user of the API key.
+      - V(deployed) installs an operating system.
+      - V(rescue) boots it into a system in memory, for repair. Another state ends that.
+      - V(broken) takes it out of service. A Ready machine is allocated first, for MAAS wants it so.
+      - V(absent) makes MAAS forget it. It releases a machine that is held.
+    type: str
+    choices: [present, ready, allocated, deployed, rescue, broken, absent]
+    default: present
+  act:
+    description:
+      - Something that is done once. The task is then always changed.
+      - V(test) runs hardware tests, V(recommission) discovers the hardware anew, V(power_cycle) switches the machine
+        off and on, V(abort) stops the commissioning, testing, deployment or erasing that runs.
+      - V(abort) and V(recommission) come before O(state) is aimed at, the others after it is reached.
+    type: str
+    choices: [test, recommission, power_cycle, abort]
+  power:
+    description: Whether the machine is on or off once its state is reached. Kept as it is if not set.
+    type: str
+    choices: ['on', 'off']
+  locked:
+    description:
+      - Whether the machine is locked, which protects a deployed machine from changes. Kept as it is if not set.
+      - A locked machine is changed only if this is V(false), which unlocks it first.
+    type: bool
+  recover:
+    description:
+      - The failed statuses that the task may lead a machine out of.
+      - A machine in another failed status is refused, with what MAAS says about it.
+      - V(failed_commissioning) commissions again, V(failed_deployment) and V(releasing_failed) release,
+        V(failed_disk_erasing) releases as O(erase) says, V(failed_testing) accepts the failed tests, V(broken) marks as
+        fixed, V(missing) tests, V(failed_to_enter_rescue_mode) and V(failed_to_exit_rescue_mode) try again.
+      - With O(state=ready), a machine in V(Failed deployment) or V(Releasing failed) is released without this option.
+    type: list
+    elements: str
+    choices:
+      - failed_commissioning
+      - missing
+      - broken
+      - failed_deployment
+      - releasing_failed
+      - failed_disk_erasing
+      - failed_to_enter_rescue_mode
+      - failed_to_exit_rescue_mode
+      - failed_testing
+  claim:
+    description:
+      - The claim under which a machine is allocated, and under which it may be held already.
+      - A machine under another claim is refused, unless O(take_over=true).
+    type: str
+  hostname:
+    description: The host name. Needed only to rename a machine, or to name one that is found by its MAC address.
+    type: str
+  domain:
+    description: The DNS domain, by name. Kept as it is if not set.
+    type: str
+  zone:
+    description: The availability zone, by name. Kept as it is if not set.
+    type: str
+  pool:
+    description: The resource pool, by name. Kept as it is if not set.
+    type: str
+  tags:
+    description: Tags, by name, that the machine carries. The tags must exist; M(metalshift.maas.tag) makes them.
+    type: list
+    elements: str
+  purge_tags:
+    description: Whether other tags are taken from the machine, save those that MAAS gives by a definition.
+    type: bool
+    default: false
+  description:
+    description: A text about the machine. Kept as it is if not set.
+    type: str
+  annotations:
+    description:
+      - Workload annotations. MAAS keeps them while the machine is held and forgets them at its release.
+      - An empty value removes a key; keys that are not named stay. Keys that begin with C(metalshift_) are reserved.
+    type: dict
+  architecture:
+    description: The architecture, such as V(amd64) or V(arm64/generic). Needed to enlist.
+    type: str
+  min_hwe_kernel:
+    description: The oldest kernel to boot the machine with, such as V(ga-22.04). An empty text takes the demand back.
+    type: str
+  mac_addresses:
+    description:
+      - MAC addresses by which the machine is found, or enlisted. Needed to enlist, unless O(power_type=ipmi).
+      - A machine that is found keeps the addresses that it has; one that lacks an address of the list is refused.
+    type: list
+    elements: str
+  power_type:
+    description: How MAAS switches the machine, such as V(ipmi), V(redfish), V(lxd) or V(manual).
+    type: str
+  power_parameters:
+    description:
+      - What MAAS needs for the O(power_type), such as C(power_address), C(power_user) and C(power_pass) for V(ipmi).
+      - Compared with what MAAS has, which needs the key of an administrator. Parameters that are not named stay.
+      - Never shown.
+    type: dict
+  full:
+    description: Whether results hold everything that MAAS says about a machine, some 9 kB each.
+    type: bool
+    default: false
+seealso:
+  - module: metalshift.maas.machine_info
+  - module: metalshift.maas.machine_set
+  - module: metalshift.maas.tag
+"""
+
+EXAMPLES = r"""
+- name: MAAS knows the machines of rack 7 and has commissioned them
+  metalshift.maas.machine:
+    machines:
+      - name: node-1
+        mac_addresses: ["52:54:00:12:34:01"]
+        power_parameters: {power_address: 10.1.0.1}
+      - name: node-2
+        mac_addresses: ["52:54:00:12:34:02"]
+        power_parameters: {power_address: 10.1.0.2}
+    architecture: amd64
+    power_type: ipmi
+    power_parameters:
+      power_user: maas
+      power_pass: "{{ bmc_password }}"
+    zone: az1
+    state: ready
+
+- name: Two machines run Ubuntu
+  metalshift.maas.machine:
+    machines: [node-1, node-2]
+    state: deployed
+    distro_series: ubuntu/noble
+    user_data: "{{ lookup('ansible.builtin.template', 'cloud-config.yml.j2') }}"
+    annotations:
+      service: web
+
+- name: A machine whose deployment had failed gets another chance
+  metalshift.maas.machine:
+    machines: [node-1]
+    state: deployed
+    recover: [failed_deployment]
+
+- name: The memory of a machine is tested
+  metalshift.maas.machine:
+    machines: [node-3]
+    act: test
+    testing_scripts: [memtester]
+
+- name: Machines go back, with nothing left on their disks
+  metalshift.maas.machine:
+    machines: [node-1, node-2]
+    state: ready
+    erase: true
+    quick_erase: true
+    comment: End of the trial
+
+- name: A machine is gone for good
+  metalshift.maas.machine:
+    machines: [52:54:00:12:34:02]
+    state: absent
+"""
+
+RETURN = r"""
+machines:
+  description:
+    - The machines as they are now, or as they would be in check mode, in the order in which they were named.
+    - Each has the C(name) by which it was named and C(changed). One that failed has C(failed) and a C(failure) with
+      C(kind), C(object), C(reason), C(hint), C(status), C(fields) and C(events), the last events and failed scripts.
+    - In check mode, values that only MAAS can know are null, and C(predicted) is true for a machine that would change.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - name: node-1
+      changed: true
+      system_id: 4y3h7n
+      hostname: node-1
+      fqdn: node-1.maas
+      status_name: Deployed
+      power_state: "on"
+      zone: az1
+      pool: default
+      ip_addresses: [10.0.0.11]
+      tag_names: [fast]
+      claim:
+machine:
+  description: The machine, when the task names exactly one.
+  returned: when there is one
+  type: dict
+  sample:
+    name: node-1
+    changed: true
+    system_id: 4y3h7n
+    status_name: Ready
+summary:
+  description: How many of the machines are in which status; those that failed count as C(failed).
+  returned: always
+  type: dict
+  sample: {deployed: 9, failed: 1}
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Fleet
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import RECOVERABLE
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Act, State
+from ansible_collections.metalshift.maas.plugins.module_utils._machine_entries import (
+    carry_out,
+    entries_of,
+    find,
+    plan_of,
+    result_of,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import (
+    COMMENT_OPTIONS,
+    COMMISSION_OPTIONS,
+    DEPLOY_OPTIONS,
+    RELEASE_OPTIONS,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS, Patience
+
+# What holds for each machine: an option of the task is the default of all its machines.
+EACH: Options = {
+    "state": {"type": "str", "choices": [state.value for state in State], "default": "present"},
+    "act": {"type": "str", "choices": [act.value for act in Act]},
+    "power": {"type": "str", "choices": ["on", "off"]},
+    "locked": {"type": "bool"},
+    "recover": {"type": "list", "elements": "str", "choices": [status.word for status in RECOVERABLE]},
+    "claim": {"type": "str"},
+    "hostname": {"type": "str"},
+    "domain": {"type": "str"},
+    "zone": {"type": "str"},
+    "pool": {"type": "str"},
+    "tags": {"type": "list", "elements": "str"},
+    "purge_tags": {"type": "bool", "default": False},
+    "description": {"type": "str"},
+    "annotations": {"type": "dict"},
+    "architecture": {"type": "str"},
+    "min_hwe_kernel": {"type": "str"},
+    "mac_addresses": {"type": "list", "elements": "str"},
+    "power_type": {"type": "str"},
+    "power_parameters": {"type": "dict", "no_log": True},
+    **COMMISSION_OPTIONS,
+    **DEPLOY_OPTIONS,
+    **RELEASE_OPTIONS,
+    **COMMENT_OPTIONS,
+}
+
+SPEC = Spec(
+    options={
+        "machines": {"type": "list", "elements": "raw", "required": True},
+        "full": {"type": "bool", "default": False},
+        **EACH,
+        **WAIT_OPTIONS,
+    },
+    elements={"machines": {"name": {"type": "str"}, **EACH}},
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the named machines to the wished state."""
+    machines, around = Machines(task.maas), Surroundings(task.maas)
+    patience = Patience.from_params(task.params, task.clock, task.say)
+    wait = task.params["wait"]
+    entries = entries_of(task.params, EACH)
+    find(entries, machines)
+    around.read_power_parameters(entry.machine for entry in entries if entry.machine and entry.wished.power_parameters)
+    for entry in entries:
+        entry.foresee(around, machines.me, wait, task.check)
+    plan = plan_of(entries, around)
+    if not task.check:
+        carry_out(entries, around, lambda: Fleet(task.maas, machines, patience, wait=wait, on_tick=task.trace_requests))
+    return result_of(entries, plan, task.params["full"])
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "machine")
+
+
+if __name__ == "__main__":
+    main()

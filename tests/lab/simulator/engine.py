@@ -72,6 +72,7 @@ class Engine:
     machine_faults: list[MachineFault] = field(default_factory=list)
     power_faults: dict[str, str] = field(default_factory=dict)  # "power-on" -> error text
     _due: dict[str, tuple[float, Machine, Status]] = field(default_factory=dict)
+    _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
 
     # -- time -------------------------------------------------------------------------------------------------------
 
@@ -88,14 +89,22 @@ class Engine:
 
     def tick(self) -> None:
         """Finish what is due by now, in the order of the due times."""
-        if not self._due:
+        if not self._due and not self._later:
             return
         now = self.state.clock.time()
+        ripe = [act for at, act in self._later if at <= now]
+        self._later = [(at, act) for at, act in self._later if at > now]
+        for act in ripe:
+            act()
         due = sorted((d for d in self._due.values() if d[0] <= now), key=lambda d: d[0])
         for _, machine, status in due:
             self._due.pop(machine.system_id, None)
             if machine.status is status and self.state.node_by_system_id(machine.system_id) is machine:
                 self.finish(machine)
+
+    def later(self, seconds: float, act: Callable[[], None]) -> None:
+        """What MAAS does in the background, whatever `auto` says."""
+        self._later.append((self.state.clock.time() + seconds, act))
 
     def _plan(self, machine: Machine) -> None:
         transition = TRANSITIONS.get(machine.status)
@@ -168,6 +177,8 @@ class Engine:
         if machine.commissioning_set is None:
             self.start_scripts(machine, ResultType.COMMISSIONING)
             self.start_scripts(machine, ResultType.TESTING)
+        if any(d.storage_pool for d in machine.disks):
+            hardware = self.discover_virtual(machine, hardware)
         self.discover(machine, hardware or machine.next_hardware)
         for script_set in (machine.commissioning_set, machine.testing_set):
             self.conclude(script_set, ScriptStatus.PASSED)
@@ -222,6 +233,14 @@ class Engine:
         machine.user_data = None
 
     # -- hardware ---------------------------------------------------------------------------------------------------
+
+    def discover_virtual(self, machine: Machine, hardware: dict[str, Any] | None) -> dict[str, Any] | None:
+        """A VM, never commissioned so far, keeps what it was composed with; whoever advances it by hand gives it disks."""
+        if hardware is None:
+            storage.flat_layout(self.state, machine)
+            return None
+        machine.cpu_speed = 0
+        return {"cpu": machine.cpu_count, "memory": machine.memory, **hardware}
 
     def discover(self, machine: Machine, hardware: dict[str, Any]) -> None:
         """What commissioning writes: cores, memory, disks, NICs, and an AUTO link of the boot NIC.

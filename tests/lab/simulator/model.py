@@ -483,7 +483,7 @@ class Machine(Node):
     cpu_count: int = 0
     cpu_speed: int = 0
     memory: int = 0
-    min_hwe_kernel: str = ""
+    min_hwe_kernel: str | None = ""
     hwe_kernel: str | None = None
     osystem: str = ""
     distro_series: str = ""
@@ -675,6 +675,7 @@ class VMHost:
     architectures: list[str] = field(default_factory=list)
     capabilities: list[str] = field(default_factory=list)
     cores: int = 0
+    cpu_speed: int = 0
     memory: int = 0
     local_storage: int = 0
     cpu_over_commit_ratio: float = 1.0
@@ -683,6 +684,23 @@ class VMHost:
     default_storage_pool: str = ""
     host: Node | None = None
     storage_pools: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class VirtualMachine:
+    """What MAAS has noted of a VM on a VM host; `machine` is None when it is in another project.
+
+    `disks` are pairs of storage pool and size.
+    """
+
+    id: int
+    host: VMHost
+    project: str
+    name: str
+    cores: int
+    memory: int
+    disks: list[tuple[str, int]] = field(default_factory=list)
+    machine: Machine | None = None
 
 
 @dataclass(eq=False)

@@ -517,7 +517,8 @@ class Render:
     def parent(self, machine: Machine) -> JSON | None:
         if machine.parent is None:
             return None
-        return {"system_id": machine.parent.system_id, "__incomplete__": True}
+        system_id = machine.parent.system_id
+        return {"system_id": system_id, "resource_uri": f"{URI}machines/{system_id}/", "__incomplete__": True}
 
     def default_gateways(self, machine: Machine) -> JSON:
         out = {}

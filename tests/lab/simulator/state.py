@@ -54,6 +54,7 @@ from lab.simulator.model import (
     Tag,
     Token,
     User,
+    VirtualMachine,
     VMHost,
     Zone,
 )
@@ -168,6 +169,7 @@ class State:
     boot_files: Table[BootFile] = field(default_factory=lambda: Table("BootResourceFile"))
     boot_sources: Table[BootSource] = field(default_factory=lambda: Table("BootSource"))
     vm_hosts: Table[VMHost] = field(default_factory=lambda: Table("Pod"))
+    virtual_machines: Table[VirtualMachine] = field(default_factory=lambda: Table("VirtualMachine"))
     files: Table[StoredFile] = field(default_factory=lambda: Table("FileStorage"))
     dhcp_snippets: Table[DHCPSnippet] = field(default_factory=lambda: Table("DHCPSnippet"))
     package_repositories: Table[PackageRepository] = field(default_factory=lambda: Table("PackageRepository"))
@@ -249,6 +251,10 @@ class State:
                 self.disks.discard(disk)
             for group in node.groups:
                 self.groups.discard(group)
+            for virtual_machine in list(self.virtual_machines.where(machine=node)):
+                self.virtual_machines.discard(virtual_machine)
+            for vm_host in self.vm_hosts.where(host=node):
+                vm_host.host = None
         self.nodes.discard(node)
         self._by_system_id.pop(node.system_id, None)
         if self._by_hostname.get(node.hostname.lower()) is node:

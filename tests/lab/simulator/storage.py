@@ -15,22 +15,28 @@ if TYPE_CHECKING:
 MIB = 1024**2
 ALIGNMENT = 4 * MIB
 TABLE_RESERVE = 6 * MIB  # partition table, its copy at the end, and the BIOS boot partition
+UEFI_RESERVE = 5 * MIB  # the same without BIOS boot partition
+EFI_SIZE = 512 * MIB
 
 
 def align(size: int) -> int:
     return max(0, size // ALIGNMENT * ALIGNMENT)
 
 
+def table_reserve(disk: BlockDevice) -> int:
+    return UEFI_RESERVE if disk.node.bios_boot_method == "uefi" else TABLE_RESERVE
+
+
 def used_size(disk: BlockDevice) -> int:
     if disk.partition_table or disk.partitions:
-        return sum(p.size for p in disk.partitions) + TABLE_RESERVE
+        return sum(p.size for p in disk.partitions) + table_reserve(disk)
     return disk.size if disk.filesystem or disk.group else 0
 
 
 def available_size(disk: BlockDevice) -> int:
     if disk.filesystem or disk.group:
         return 0
-    return align(disk.size - max(used_size(disk), TABLE_RESERVE))
+    return align(disk.size - max(used_size(disk), table_reserve(disk)))
 
 
 def used_for(thing: BlockDevice | Partition) -> str:
@@ -66,7 +72,8 @@ def add_disk(state: State, machine: Machine, size: int, **values: Any) -> BlockD
 def add_partition(state: State, disk: BlockDevice, size: int, **values: Any) -> Partition:
     # The BIOS boot partition, which MAAS does not show, is number 1 of a GPT boot disk.
     disk.partition_table = disk.partition_table or "GPT"
-    index = len(disk.partitions) + (2 if disk is boot_disk(disk.node) else 1)
+    hidden = disk is boot_disk(disk.node) and disk.node.bios_boot_method != "uefi"
+    index = len(disk.partitions) + (2 if hidden else 1)
     partition = state.partitions.make(Partition, device=disk, size=size, uuid=state.new_uuid(), index=index, **values)
     disk.partitions.append(partition)
     return partition
@@ -103,10 +110,13 @@ def clear(state: State, machine: Machine) -> None:
 
 
 def flat_layout(state: State, machine: Machine) -> None:
-    """One ext4 root partition on the boot disk: MAAS's default."""
+    """One ext4 root partition on the boot disk, after the EFI partition if it needs one: MAAS's default."""
     clear(state, machine)
     disk = boot_disk(machine)
     if disk is not None:
+        if machine.bios_boot_method == "uefi":
+            efi = add_partition(state, disk, EFI_SIZE, bootable=True)
+            format(state, efi, "fat32", "/boot/efi", "efi")
         root = add_partition(state, disk, available_size(disk))
         format(state, root, "ext4", "/", "root")
 

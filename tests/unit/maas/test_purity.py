@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What decides does no I/O: it imports the standard library's plain parts, and what decides."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from importlib import import_module
+
+import pytest
+
+PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
+PURE = {
+    f"{PACKAGE}._failure",
+    *(
+        f"{PACKAGE}._maas.{name}"
+        for name in (
+            "constraints",
+            "disks",
+            "lifecycle",
+            "lifecycle_docs",
+            "lifecycle_table",
+            "networks",
+            "refusals",
+            "sizes",
+            "spreading",
+            "statuses",
+            "wishes",
+        )
+    ),
+}
+PLAIN = {"__future__", "collections", "collections.abc", "dataclasses", "decimal", "enum", "re", "typing"}
+
+
+def imported(source: str) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            # `from ._maas import disks` imports a module, `from .disks import Disk` a name of one.
+            modules = {f"{node.module}.{alias.name}" for alias in node.names} & PURE
+            names |= modules or {f"{node.module}"}
+    return names
+
+
+@pytest.mark.parametrize("name", sorted(PURE))
+def test_what_decides_imports_nothing_that_acts(name: str) -> None:
+    assert imported(inspect.getsource(import_module(name))) <= PURE | PLAIN

@@ -27,20 +27,24 @@ TURN = "metalshift_turn"
 # As many looks that show the same, and the run that has not finished what it began is taken for dead.
 DEAD_AFTER = 4
 
-# What a machine of a claim is to the set, by its status; the documentation's table is made from it.
-SERVING: Mapping[Status, str] = {
-    Status.ALLOCATED: "waits for its deployment, or is all that is wished",
-    Status.RESERVED: "like Allocated",
-    Status.DEPLOYING: "on its way",
-    Status.DEPLOYED: "there",
-    Status.TESTING: "somebody tests it: it counts and is left alone",
-    Status.FAILED_TESTING: "somebody tested it: it counts and is left alone",
-    Status.ENTERING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
-    Status.RESCUE_MODE: "somebody repairs it: it counts and is left alone",
-    Status.EXITING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
-    Status.FAILED_ENTERING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
-    Status.FAILED_EXITING_RESCUE_MODE: "somebody repairs it: it counts and is left alone",
-}
+# The machines that count. Those that somebody tests or repairs do, and are left alone; a failed one does until its run
+# gives it up.
+SERVING = frozenset(
+    {
+        Status.ALLOCATED,
+        Status.RESERVED,
+        Status.DEPLOYING,
+        Status.DEPLOYED,
+        Status.FAILED_DEPLOYMENT,
+        Status.TESTING,
+        Status.FAILED_TESTING,
+        Status.ENTERING_RESCUE_MODE,
+        Status.RESCUE_MODE,
+        Status.EXITING_RESCUE_MODE,
+        Status.FAILED_ENTERING_RESCUE_MODE,
+        Status.FAILED_EXITING_RESCUE_MODE,
+    }
+)
 HELD_ONLY = frozenset({Status.ALLOCATED, Status.RESERVED})
 # `release` clears agent_name, and the annotations only at its end; `mark_broken` clears agent_name too.
 NAMELESS = (Status.RELEASING, Status.FAILED_RELEASING, Status.DISK_ERASING, Status.FAILED_DISK_ERASING, Status.BROKEN)
@@ -77,18 +81,14 @@ class Memory:
 
     # Allocated by this run.
     mine: set[str] = field(default_factory=set)
-    # Seen to fail. They are held until the end, so that MAAS cannot offer them again.
+    # Given up. They are held until the end, so that MAAS cannot offer them again.
     failed: set[str] = field(default_factory=set)
-    # Failed deployments count, and nothing takes their place.
-    keep_failed: bool = False
     # Nothing more is wished than Allocated.
     idle_is_rest: bool = False
     # False when there is nothing more to be had, or nothing more is allowed.
     may_allocate: bool = True
 
     def serves(self, seat: Seat) -> bool:
-        if seat.status is Status.FAILED_DEPLOYMENT:
-            return self.keep_failed
         return seat.status in SERVING and seat.system_id not in self.failed
 
 

@@ -186,8 +186,8 @@ DEPLOYED, DEPLOYING, FAILED = Status.DEPLOYED, Status.DEPLOYING, Status.FAILED_D
 DECISIONS = {
     "nothing to do": ([seat("a", DEPLOYED)], 1, Memory(), 0, Gathered((seat("a", DEPLOYED),))),
     "one is missing": ([seat("a", DEPLOYED)], 2, Memory(), 0, Allocate(1, {"az1": 1})),
-    "a failed one is replaced": ([seat("a", FAILED)], 1, Memory(), 0, Allocate(1, {})),
-    "a failed one is kept": ([seat("a", FAILED)], 1, Memory(keep_failed=True), 0, Gathered((seat("a", FAILED),))),
+    "a failed one that is given up is replaced": ([seat("a", FAILED)], 1, Memory(failed={"a"}), 0, Allocate(1, {})),
+    "a failed one counts until then": ([seat("a", FAILED)], 1, Memory(), 0, Gathered((seat("a", FAILED),))),
     "one that failed before does not serve again": ([seat("a")], 1, Memory(failed={"a"}), 0, Allocate(1, {})),
     "its own machines get the next turn": (
         [seat("a", turn=None), seat("b", DEPLOYED, turn=6)], 2, Memory(mine={"a"}), 0, Announce(("a",), 7)),

@@ -1,0 +1,439 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bringing a set of machines under one claim to the wished number and state, and giving it back.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import Claimed, OneAtATime, checked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
+    Fleet,
+    Goal,
+    Member,
+    annotating,
+    summary,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast, steps_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import erasing, forms_from_params
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import (
+    Machine,
+    Machines,
+    address,
+    claim_of,
+    shown,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
+    HELD_ONLY,
+    Gathered,
+    Memory,
+    Seat,
+    in_turn,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Member as Candidate
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread, victims
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Kind, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Supply
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
+    Answer,
+    Op,
+    Refusal,
+    State,
+    Step,
+    Wish,
+    recoverable,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import user_data
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step as Shown
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+# What is on its way to the wished state, or there. The others somebody tests or repairs: they are left alone.
+DRIVEN = frozenset({Status.ALLOCATED, Status.RESERVED, Status.DEPLOYING, Status.DEPLOYED, Status.FAILED_DEPLOYMENT})
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options of a task ask for."""
+
+    claim: str
+    count: int
+    state: str
+    constraints: Constraints
+    spread: Spread
+    replacements: int
+    give_back_when_short: bool
+    goal: Goal
+    release: Goal
+    full: bool
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Wanted:
+        claim, absent = checked(params["claim"]), params["state"] == "absent"
+        count = 0 if absent else params["count"]
+        for option in ("count", "max_replacements"):
+            if (params[option] or 0) < 0:
+                raise invalid(f"{option} cannot be less than 0: {params[option]}.")
+        forms = forms_from_params(params, user_data(params))
+        marking = annotating(marked(claim))
+        state = State.DEPLOYED if params["state"] == "deployed" else State.PRESENT
+        release = Wish(state=State.READY, erase=erasing(params), recover=recoverable(params["recover"] or ()))
+        return cls(
+            claim=claim,
+            count=count,
+            state=params["state"],
+            constraints=Constraints.from_params({**params, "compose": params["allow_compose"]}),
+            spread=Spread(params["spread"]),
+            replacements=params["max_replacements"] if params["on_failure"] == "replace" else 0,
+            give_back_when_short=params["on_shortage"] == "release",
+            goal=Goal(Wish(state=state), forms, claim, marking),
+            release=Goal(release, forms, claim, marking_before_release(claim)),
+            full=params["full"],
+        )
+
+    def goal_of(self, machine: Machine) -> Goal:
+        """Where a member is to be brought; those that somebody tests or repairs are left where they are."""
+        if Status(machine["status"]) in DRIVEN:
+            return self.goal
+        return Goal(Wish(state=State.PRESENT), self.goal.forms, self.claim, self.goal.adjust)
+
+
+def marking_before_release(claim: str) -> Any:
+    """`release` clears agent_name first and annotations last: with its annotation nothing is lost in between."""
+
+    def adjust(machine: Machine, answer: Answer) -> Sequence[Change]:
+        if not isinstance(answer, Step) or answer.op is not Op.RELEASE or claim_of(machine) == claim:
+            return ()
+        return [Change("annotate", marked(claim), op="set_workload_annotations")]
+
+    return adjust
+
+
+@dataclass
+class Outlook:
+    """What is there at the beginning, and what is to be done about it."""
+
+    stay: list[Machine]
+    surplus: list[Machine]
+    # Failed deployments that other machines are to replace, and those that are one too many anyway.
+    given_up: list[Machine]
+    left_over: list[Machine]
+    missing: int
+    # How many of the missing ones replace a failed one.
+    replaced: int
+
+
+def outlook(claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wanted: Wanted) -> Outlook:
+    """Read the state of a claim, before anything is done."""
+    memory = Memory()
+    seats = in_turn(seat for seat in map(Seat.of, claimed.values()) if memory.serves(seat))
+    failed = [seat for seat in seats if seat.status is Status.FAILED_DEPLOYMENT]
+    sound = [seat for seat in seats if seat.status is not Status.FAILED_DEPLOYMENT]
+    needed = max(0, wanted.count - len(sound))
+    # The failed ones whose place nothing takes keep it; there is no need for those beyond.
+    replaced = min(len(failed), needed, wanted.replacements)
+    kept = failed[: min(len(failed), needed) - replaced]
+    serving = [*sound, *kept]
+    going = _going(serving, len(serving) - wanted.count, wanted.spread)
+    staying = [seat.system_id for seat in serving if seat.system_id not in going]
+    given_up = [seat.system_id for seat in failed if seat not in kept]
+    others = [machine for system_id, machine in claimed.items() if not memory.serves(Seat.of(machine))]
+    left = [*others, *left_over.values()]
+    if wanted.state != "absent":
+        # What is being released anyway needs nobody.
+        left = [machine for machine in left if Status(machine["status"]).kind is not Kind.TRANSITIONAL]
+    return Outlook(
+        stay=[claimed[system_id] for system_id in staying],
+        surplus=[claimed[system_id] for system_id in going],
+        given_up=[claimed[system_id] for system_id in given_up],
+        left_over=left,
+        missing=max(0, wanted.count - len(staying)),
+        replaced=replaced,
+    )
+
+
+def _going(serving: Iterable[Seat], number: int, spread: Spread) -> list[str]:
+    candidates = [Candidate(seat.system_id, seat.zone, seat.status) for seat in serving]
+    return [victim.system_id for victim in victims(candidates, max(0, number), spread)]
+
+
+@dataclass
+class Run:
+    """One run of the task."""
+
+    task: Task
+    wanted: Wanted
+    memory: Memory = field(default_factory=Memory)
+    # The machines that are given back because the set needs no more of them.
+    surplus: list[str] = field(default_factory=list)
+    # Those whose deployment failed and whose place another machine takes, in this order.
+    given_up: list[str] = field(default_factory=list)
+    replaced: list[dict[str, Any]] = field(default_factory=list)
+    replacements: int = 0
+
+    def __post_init__(self) -> None:
+        task, wanted = self.task, self.wanted
+        self.patience = Patience.from_params(task.params, task.clock, task.say)
+        self.machines = Machines(task.maas)
+        self.claimed = Claimed(task.maas, self.machines, self.patience, wanted.claim)
+        form = wanted.goal.forms[Op.ALLOCATE]
+        self.supply = Supply(task.maas, self.machines, wanted.constraints, wanted.spread, wanted.claim, form)
+        self.memory.idle_is_rest = wanted.state != "deployed"
+
+    # -- the whole ----------------------------------------------------------------------------------------
+
+    def converge(self) -> Result:
+        first = outlook(self.claimed.look(), self.claimed.left_over(), self.wanted)
+        plan = self.plan(first)
+        if self.task.check:
+            return self.foretell(first, plan)
+        staying, short = self.gather(first)
+        driven = self.drive(staying)
+        empty = short + sum(member.machine is None for member in driven if member.failure)
+        leaving = self.release(first, empty)
+        return self.result(plan, driven, leaving, short)
+
+    def gather(self, first: Outlook) -> tuple[list[Machine], int]:
+        """The machines that stay, and how many are not to be had."""
+        if self.wanted.state == "absent":
+            return [], 0
+        self.given_up = [machine["system_id"] for machine in first.given_up]
+        self.memory.failed.update(self.given_up)
+        self.replacements = first.replaced
+        said: set[str] = set()
+
+        def once(line: str) -> None:
+            if line not in said:
+                said.add(line)
+                self.task.say(line)
+
+        gathered = self._gathered(once)
+        self.surplus = [seat.system_id for seat in gathered.surplus]
+        stay = list(gathered.stay)
+        if gathered.missing and self.wanted.give_back_when_short:
+            idle = [seat for seat in stay if seat.system_id in self.memory.mine and seat.status in HELD_ONLY]
+            self.surplus += [seat.system_id for seat in idle]
+            stay = [seat for seat in stay if seat not in idle]
+        self.task.trace_requests()
+        return [self.claimed.seen[seat.system_id] for seat in stay], gathered.missing
+
+    def _gathered(self, tell: Callable[[str], None] = lambda _line: None) -> Gathered:
+        self.memory.may_allocate = True
+        return self.claimed.gather(self.wanted.count, self.memory, self.supply, self.wanted.spread, tell)
+
+    # -- deploying ----------------------------------------------------------------------------------------
+
+    def drive(self, staying: Sequence[Machine]) -> list[Member]:
+        """Bring those that stay to the wished state, with others in the place of those that fail."""
+        members = [Member(address(machine), self.wanted.goal_of(machine), machine) for machine in staying]
+        self.places = OneAtATime(self.claimed, self._gathered, [machine["system_id"] for machine in staying])
+        return self._fleet(self._instead).drive(members) if members else []
+
+    def _fleet(self, instead: Callable[[Member], Iterable[Member]] = lambda _member: ()) -> Fleet:
+        task = self.task
+        return Fleet(
+            task.maas,
+            self.machines,
+            self.patience,
+            wait=task.params["wait"],
+            instead=instead,
+            on_tick=task.trace_requests,
+        )
+
+    def _instead(self, member: Member) -> Iterable[Member]:
+        """Another machine for the place of one that failed or that somebody took away."""
+        if not self._is_lost(member) or self.replacements >= self.wanted.replacements:
+            return ()
+        self.replacements += 1
+        self.memory.failed.add(member.system_id)
+        self.given_up.append(member.system_id)
+        member.aside = True
+        why = str((member.machine or {}).get("status_message") or "it failed to deploy")
+        self.replaced.append({"name": member.name, "system_id": member.system_id, "reason": why})
+        self.task.say(f"{member.name} is replaced: {why}")
+        return [Member(f"the place of {member.name}", self.wanted.goal, obtain=lambda: self._another(member.name, why))]
+
+    def _is_lost(self, member: Member) -> bool:
+        machine = member.machine
+        if machine is None or self.wanted.state != "deployed":
+            return False
+        return machine.get("owner") != self.machines.me or Status(machine["status"]) is Status.FAILED_DEPLOYMENT
+
+    def _another(self, failed: str, why: str) -> Machine:
+        machine = self.places.another()
+        if machine is None:
+            raise Failure(
+                "capacity",
+                f"{failed} failed to deploy ({why}), and no machine can take its place: {self.supply.why_not()}.",
+                object=failed,
+                reason=why,
+                hint="It stays under the claim, so that its cause can be found; a later run replaces it.",
+            )
+        return machine
+
+    # -- giving back --------------------------------------------------------------------------------------
+
+    def release(self, first: Outlook, empty: int) -> list[Member]:
+        """Give back what is not needed: surplus, failed machines that were replaced, what an earlier run left over.
+
+        As many failed ones as there are places that nothing could fill stay, for whoever looks for the cause.
+        """
+        if self.wanted.state == "absent":
+            return self._released([*self.claimed.seen.values(), *first.left_over])
+        replaced = self.given_up[: max(0, len(self.given_up) - empty)]
+        going = [*self.surplus, *replaced]
+        # Others may have given them back meanwhile: releasing them twice could hit somebody else's machine.
+        now = self.claimed.look() if going else {}
+        return self._released([*(now[system_id] for system_id in going if system_id in now), *first.left_over])
+
+    def _released(self, machines: Iterable[Machine]) -> list[Member]:
+        members = [Member(address(machine), self.wanted.release, machine) for machine in machines]
+        return self._fleet().drive(members) if members else []
+
+    # -- telling ------------------------------------------------------------------------------------------
+
+    def result(self, plan: Plan, driven: Sequence[Member], leaving: Sequence[Member], short: int) -> Result:
+        absent = self.wanted.state == "absent"
+        staying = [member for member in driven if not member.aside]
+        # What an earlier run left over is no part of what this one was asked for.
+        asked = {*self.surplus, *self.given_up}
+        blamed = [*staying, *(member for member in leaving if absent or member.system_id in asked)]
+        failures = {member.name: self._explained(member.failure) for member in blamed if member.failure}
+        if short:
+            failures[f"claim {self.wanted.claim}"] = self._shortage(short)
+        changed = self.claimed.changed or any(member.changed for member in (*driven, *leaving))
+        return Result(
+            changed=changed,
+            values=self._values(
+                [member.machine for member in staying if member.machine],
+                [member.machine for member in leaving if member.machine and not member.failure],
+                summary(leaving if absent else staying),
+            ),
+            plan=plan,
+            failure=several("machines", failures, max(len(blamed), len(failures))) if failures else None,
+            warnings=[str(member.failure) for member in leaving if member.failure and member not in blamed],
+        )
+
+    def _explained(self, failure: Failure) -> Failure:
+        """A failed deployment, with what this module can do about it."""
+        if failure.kind == "failed_state" and self.wanted.state == "deployed":
+            failure.hint = "It stays under the claim for whoever looks for the cause; " + (
+                f"max_replacements: {self.wanted.replacements} allowed no further replacement in this run."
+                if self.wanted.replacements
+                else "with on_failure: replace another machine would take its place."
+            )
+        return failure
+
+    def _shortage(self, short: int) -> Failure:
+        claim, count = self.wanted.claim, self.wanted.count
+        kept = "given back" if self.wanted.give_back_when_short else "kept under the claim"
+        return Failure(
+            "capacity",
+            f"{short} of {count} machines for the claim {claim} cannot be had: {self.supply.why_not()}.",
+            object=f"claim {claim}",
+            reason=f"{short} of {count} machines cannot be had",
+            hint=f"What this run got was {kept}. Free machines or loosen the constraints, then run the task again.",
+        )
+
+    def _values(
+        self, machines: Iterable[Machine], released: Iterable[Machine], counts: Mapping[str, int]
+    ) -> dict[str, Any]:
+        def listed(some: Iterable[Machine]) -> list[dict[str, Any]]:
+            told = [{**shown(machine, self.wanted.full), **_predicted(machine)} for machine in some]
+            return sorted(told, key=lambda one: (one["hostname"] is None, str(one["hostname"])))
+
+        return {
+            "claim": self.wanted.claim,
+            "machines": listed(machines),
+            "released": listed(released),
+            "replaced": self.replaced,
+            "summary": dict(counts),
+        }
+
+    # -- check mode and diff --------------------------------------------------------------------------------
+
+    def plan(self, first: Outlook) -> Plan:
+        """What is going to be done, as far as it can be known: which machines MAAS will offer, nobody knows."""
+        wanted, there = self.wanted, len(first.stay)
+        steps: list[Shown] = []
+        if first.missing:
+            verb = "allocate and deploy" if wanted.state == "deployed" else "allocate"
+            why = f"{first.missing} of {wanted.count} are missing"
+            after = {"machines": there + first.missing}
+            steps.append(Shown(verb, f"claim {wanted.claim}", why, {"machines": there}, after))
+        for machine in first.stay:
+            if Seat.of(machine).choosing:
+                steps.append(Shown("annotate", address(machine), "its claim", {}, marked(wanted.claim)))
+        for member in (*self._staying(first.stay), *self._going(first)):
+            way, _then = forecast(member, self.machines.me)
+            steps += steps_of(member.name, way)
+        return Plan(steps)
+
+    def _staying(self, machines: Iterable[Machine]) -> list[Member]:
+        return [Member(address(machine), self.wanted.goal_of(machine), machine) for machine in machines]
+
+    def _going(self, first: Outlook) -> list[Member]:
+        machines = [*first.surplus, *first.given_up, *first.left_over]
+        return [Member(address(machine), self.wanted.release, machine) for machine in machines]
+
+    def foretell(self, first: Outlook, plan: Plan) -> Result:
+        """The result as it would be, without a write."""
+        wait = self.task.params["wait"]
+        have = Counter(Seat.of(machine).zone for machine in first.stay)
+        ready = self.supply.predicted(first.missing, have) if first.missing else []
+        offered = {"status": int(Status.ALLOCATED), "status_name": Status.ALLOCATED.label, "owner": self.machines.me}
+        new = [{**machine, **offered, "workload_annotations": marked(self.wanted.claim)} for machine in ready]
+        staying = [*self._staying(first.stay), *self._staying(new)]
+        going = self._going(first)
+        then = [forecast(member, self.machines.me, wait)[1] for member in staying]
+        for machine in then[len(first.stay) :]:
+            machine["predicted"] = True
+        gone = [machine for member in going if (machine := forecast(member, self.machines.me, wait)[1])]
+        unknown = first.missing - len(ready)
+        absent = self.wanted.state == "absent"
+        counts = Counter(_word(machine) for machine in (gone if absent else then))
+        if unknown:
+            counts[self.wanted.state] += unknown
+        lacking = (
+            f"Only {len(ready)} of {first.missing} further machines for the claim {self.wanted.claim} are Ready now."
+        )
+        return Result(
+            changed=bool(plan),
+            values=self._values([*then, *({"predicted": True} for _each in range(unknown))], gone, counts),
+            plan=plan,
+            failure=self._refusals([*self._staying(first.stay), *going[: len(going) - len(first.left_over)]]),
+            warnings=[lacking] if unknown else [],
+        )
+
+    def _refusals(self, members: Sequence[Member]) -> Failure | None:
+        """What the run itself would be refused."""
+        failures = {
+            member.name: self._explained(way.end.failure(member.name))
+            for member in members
+            if isinstance((way := forecast(member, self.machines.me)[0]).end, Refusal)
+        }
+        return several("machines", failures, len(members)) if failures else None
+
+
+def _word(machine: Machine) -> str:
+    return str(machine.get("status_name") or "unknown").lower().replace(" ", "_")
+
+
+def _predicted(machine: Machine) -> dict[str, Any]:
+    return {"predicted": True} if machine.get("predicted") else {}
+
+
+def converge_set(task: Task) -> Result:
+    """Bring the set that the task describes to the wished number and state."""
+    return Run(task, Wanted.from_params(task.params)).converge()

@@ -78,7 +78,9 @@ class Entry:
     changed: bool = False
     plan: Plan | None = None
     changes: Sequence[Change] = ()
+    # The machine as it is at the end of the task, or as it would be.
     then: Machine = field(default_factory=dict)
+    foreseen: bool = True
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
@@ -238,7 +240,7 @@ class Entry:
     def result(self, full: bool) -> dict[str, Any]:
         """What the task tells of this machine."""
         said = {"name": self.name, **shown(self.then, full), "changed": self.changed}
-        if self.then.get("predicted"):
+        if self.foreseen and self.changed:
             said["predicted"] = True
         if self.failure:
             said.update(failed=True, failure=self.failure.to_dict())
@@ -314,7 +316,7 @@ def carry_out(entries: Sequence[Entry], around: Surroundings, fleet: Callable[[]
     for entry, member in zip(driven, members, strict=True):
         entry.came_to(member)
     for entry in entries:
-        entry.then = entry.machine or {}
+        entry.then, entry.foreseen = entry.machine or {}, False
 
 
 def _enlist(entries: Sequence[Entry], fleet: Fleet) -> None:

@@ -54,6 +54,21 @@ class Wrong:
     connect: bool = True
 
 
+BMC = {"power_address": "10.1.0.9", "power_user": "maas", "power_pass": "bmc-secret"}
+ENLISTED = {
+    "machines": ["node-9"],
+    "mac_addresses": ["52:54:00:00:99:01"],
+    "architecture": "amd64",
+    "power_type": "ipmi",
+    "power_parameters": BMC,
+}
+QUICK = {"wait_sleep": 0.02, "wait_timeout": 10}
+
+
+def zone_and_tag(sim: Simulator) -> None:
+    sim.machine("other", zone="az1", tags=["fast"])
+
+
 LIVES: list[Case] = [
     Case(
         "zone",
@@ -104,8 +119,61 @@ LIVES: list[Case] = [
     ),
 ]
 
+LIVES += [
+    Case(
+        "machine",
+        create={**ENLISTED, "description": "first"},
+        change={
+            **ENLISTED,
+            "description": "second",
+            "zone": "az1",
+            "tags": ["fast"],
+            "power_parameters": {**BMC, "power_user": "other"},
+        },
+        delete={"machines": ["node-9"], "state": "absent"},
+        arrange=zone_and_tag,
+    ),
+    Case(
+        "machine",
+        name="machine from new to deployed and back",
+        create={
+            **ENLISTED,
+            **QUICK,
+            "state": "deployed",
+            "distro_series": "ubuntu/jammy",
+            "annotations": {"team": "blue"},
+        },
+        change={**ENLISTED, **QUICK, "state": "ready", "erase": True},
+        delete={"machines": ["node-9"], "state": "absent"},
+        arrange=lambda sim: sim.auto(0.01),
+    ),
+    Case(
+        "machine",
+        name="machine held, locked and given back",
+        create={"machines": ["node-1"], **QUICK, "state": "allocated", "claim": "web", "comment": "mine"},
+        change={"machines": ["node-1"], **QUICK, "state": "deployed", "claim": "web", "locked": True},
+        delete={"machines": ["node-1"], **QUICK, "state": "absent", "claim": "web", "locked": False},
+        arrange=lambda sim: (three_machines(sim), sim.auto(0.01)),
+    ),
+    Case(
+        "machine",
+        name="machines, several",
+        noun="machines",
+        create={"machines": ["node-1", {"name": "node-2", "state": "deployed"}], **QUICK, "state": "allocated"},
+        change={"machines": ["node-1", "node-2", "node-3"], **QUICK, "state": "ready"},
+        delete={"machines": ["node-1", "node-3"], **QUICK, "state": "absent"},
+        arrange=lambda sim: (three_machines(sim), sim.auto(0.01)),
+    ),
+]
+
 # Modules that only read: the arguments with which they are run.
 READERS: Mapping[str, Sequence[Args]] = {
+    "machine_info": [
+        {},
+        {"machines": ["node-1"], "gather": ["interfaces", "block_devices", "power_parameters", "events", "results"]},
+        {"status": ["ready", "failed_testing"], "zone": ["default"], "claim": "web", "full": True},
+        {"tags": ["not-made-yet"]},
+    ],
     "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
 }
 
@@ -126,6 +194,45 @@ WRONG_EVERYWHERE: list[Wrong] = [
 ]
 
 WRONG: list[Wrong] = [
+    Wrong("machine", {}, "missing required arguments: machines"),
+    Wrong("machine", {"machines": ["x"], "state": "gone"}, "value of state must be one of: present, ready"),
+    Wrong("machine", {"machines": [{"nme": "x"}]}, "unknown option nme"),
+    Wrong("machine", {"machines": [{"zone": "x"}]}, "machines[1] is wrong: missing required arguments: name"),
+    Wrong("machine", {"machines": [{"name": "x", "state": "up"}]}, "machines[1] (x) is wrong: value of state must be"),
+    Wrong("machine", {"machines": [""]}, "machines holds an empty name."),
+    Wrong("machine", {"machines": ["x", "y"], "hostname": "z"}, "hostname cannot hold for 2 machines."),
+    Wrong("machine", {"machines": ["x"], "wait_timeout": 0}, "wait_timeout must be more than 0 seconds"),
+    Wrong("machine", {"machines": ["x"], "mac_addresses": ["garbage"]}, "'garbage', which is no MAC address."),
+    Wrong("machine", {"machines": ["x"], "hostname": "bad_name"}, "'bad_name' is no host name."),
+    Wrong("machine", {"machines": ["x"], "annotations": {"metalshift_claim": "w"}}, "belong to this collection"),
+    Wrong("machine", {"machines": ["x"], "annotations": {"a b": "c"}}, "the key 'a b', which MAAS does not take."),
+    Wrong("machine", {"machines": ["x"], "osystem": "ubuntu"}, "osystem: ubuntu needs distro_series."),
+    Wrong("machine", {"machines": ["x"], "erase": False, "quick_erase": True}, "erase: false contradicts quick_erase"),
+    Wrong("machine", {"machines": ["x"], "user_data_file": "/nowhere"}, "user_data_file cannot be read: /nowhere"),
+    Wrong("machine", {"machines": ["x"], "user_data": "a", "user_data_file": "b"}, "exclude each other."),
+    Wrong("machine", {"machines": ["x"], "recover": ["ready"]}, "value of recover must be one or more of"),
+    Wrong("machine", {"machines": ["x"]}, "x cannot be changed: MAAS does not know it.", kind="not_found"),
+    Wrong("machine", {"machines": ["node-1"], "zone": "az9"}, "MAAS has no zone az9.", three_machines, "not_found"),
+    Wrong(
+        "machine", {"machines": ["node-1"], "tags": ["a", "b"]}, "no tag a and no tag b.", three_machines, "not_found"
+    ),
+    Wrong("machine", {"machines": ["node-1"], "act": "abort"}, "where nothing runs", three_machines, "conflict"),
+    Wrong(
+        "machine",
+        {**ENLISTED, "architecture": "sparc"},
+        "node-9 cannot be enlisted: MAAS refuses with 400 (architecture: 'sparc/generic' is not a valid architecture.",
+        kind="rejected",
+    ),
+    Wrong(
+        "machine",
+        {"machines": ["node-1"], "annotations": {"a": "b"}},
+        "node-1 cannot have annotations: MAAS keeps them only while somebody holds the machine.",
+        three_machines,
+        "conflict",
+    ),
+    Wrong("machine_info", {"status": ["happy"]}, "value of status must be one or more of: new, commissioning"),
+    Wrong("machine_info", {"gather": ["gossip"]}, "value of gather must be one or more of: interfaces"),
+    Wrong("machine_info", {"zone": ["az9"]}, "zone: No such zone(s): az9.", kind="rejected"),
     Wrong("zone", {}, "missing required arguments: name"),
     Wrong("zone", {"name": "x", "state": "gone"}, "value of state must be one of: present, absent"),
     Wrong("zone", {"name": "x", "nmae": "y"}, "unknown option nmae"),

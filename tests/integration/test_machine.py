@@ -1,0 +1,315 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `machine` promises beyond what every module does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.harness import Outcome, run_task
+from lab.simulator import Simulator
+
+SECRETS = ("bmc-secret-7", "user-data-secret")
+BMC = {"power_address": "10.1.0.9", "power_user": "maas", "power_pass": "bmc-secret-7"}
+NEW: Mapping[str, Any] = {
+    "name": "node-9",
+    "mac_addresses": ["52:54:00:00:99:01"],
+    "architecture": "amd64",
+    "power_type": "ipmi",
+    "power_parameters": BMC,
+}
+
+
+@pytest.fixture(autouse=True)
+def quick(sim: Simulator) -> None:
+    """Transitions end at once, as far as a client can tell."""
+    sim.auto(0.01)
+
+
+def machine(sim: Simulator, *names: Any, **options: Any) -> Outcome:
+    keywords = {name: options.pop(name) for name in ("check",) if name in options}
+    waiting = {"wait_sleep": 0.02, "wait_timeout": 5}
+    return run_task(sim, "machine", {"machines": list(names), **waiting, **options}, **keywords)
+
+
+def failure(outcome: Outcome, place: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = outcome["machines"][place]["failure"]
+    return found
+
+
+# -- from state to state ------------------------------------------------------------------------------------------
+
+WAYS = [
+    ("New", "ready", "Ready"),
+    ("New", "deployed", "Deployed"),
+    ("Ready", "allocated", "Allocated"),
+    ("Ready", "deployed", "Deployed"),
+    ("Ready", "rescue", "Rescue mode"),
+    ("Ready", "broken", "Broken"),
+    ("Ready", "absent", ""),
+    ("Allocated", "ready", "Ready"),
+    ("Deployed", "ready", "Ready"),
+    ("Deployed", "rescue", "Rescue mode"),
+    ("Deployed", "broken", "Broken"),
+    ("Deployed", "absent", ""),
+    ("Deploying", "deployed", "Deployed"),
+    ("Commissioning", "deployed", "Deployed"),
+    ("Failed deployment", "ready", "Ready"),
+]
+
+
+@pytest.mark.parametrize(("status", "state", "end"), WAYS)
+def test_it_gets_there_and_stays_there(sim: Simulator, status: str, state: str, end: str) -> None:
+    sim.machine("node-1", status=status)
+    sim.auto(0.01)
+    foreseen = machine(sim, "node-1", state=state, check=True)
+    assert not sim.requests.writes()
+    came = machine(sim, "node-1", state=state)
+    assert not came.failed, came.msg
+    assert foreseen["machine"]["status_name"] == came["machine"]["status_name"] == (end or None)
+    assert foreseen["diff"] == came["diff"]
+    again = machine(sim, "node-1", state=state)
+    assert not again.changed
+    assert again["diff"] == []
+
+
+def test_a_machine_in_a_failed_status_waits_for_a_word(sim: Simulator) -> None:
+    sim.machine("node-1", status="Failed testing")
+    refused = machine(sim, "node-1", state="deployed")
+    assert failure(refused)["kind"] == "failed_state"
+    assert not sim.requests.writes()
+    assert not machine(sim, "node-1", state="deployed", recover=["failed_testing"]).failed
+
+
+def test_a_failing_deployment_ends_the_wait_with_its_reasons(sim: Simulator) -> None:
+    sim.machine("node-1")
+    sim.fault("machine", hostname="node-1", action="deploy", reason="No root disk.")
+    came = machine(sim, "node-1", state="deployed")
+    assert "No root disk." in came.msg
+    assert any("No root disk." in event for event in failure(came)["events"])
+    assert came["summary"] == {"failed": 1}
+
+
+# -- many at once ------------------------------------------------------------------------------------------------
+
+
+def test_one_bad_element_fails_alone_and_the_order_is_kept(sim: Simulator) -> None:
+    for name in ("node-1", "node-2"):
+        sim.machine(name)
+    elements = [
+        "node-2",
+        "nobody",
+        {"name": "node-1", "zone": "nowhere"},
+        {"name": "node-1", "stat": "ready"},
+        "node-1",
+    ]
+    came = machine(sim, *elements, state="allocated")
+    assert came.failed
+    assert [one["name"] for one in came["machines"]] == ["node-2", "nobody", "node-1", "node-1", "node-1"]
+    assert [one.get("failed", False) for one in came["machines"]] == [False, True, True, True, True]
+    assert came["summary"] == {"allocated": 1, "failed": 4}
+    assert "3 of 5" not in came.msg
+
+
+def test_an_element_overrides_the_task_and_completes_its_dicts(sim: Simulator) -> None:
+    for name in ("node-1", "node-2"):
+        sim.machine(name, zone="az1")
+    sim.machine("other", zone="az2")
+    own = {"name": "node-2", "zone": "az2", "power_parameters": {"power_address": "10.9.9.9"}}
+    assert not machine(sim, "node-1", own, zone="az1", power_parameters={"power_user": "u"}).failed
+    assert [sim.find(name).zone.name for name in ("node-1", "node-2")] == ["az1", "az2"]
+    parameters = sim.find("node-2").power_parameters
+    assert (parameters["power_address"], parameters["power_user"]) == ("10.9.9.9", "u")
+
+
+def test_the_same_machine_under_two_names_is_refused_the_second_time(sim: Simulator) -> None:
+    made = sim.machine("node-1")
+    came = machine(sim, "node-1", made.system_id, description="x")
+    assert failure(came, 1)["reason"] == f"{made.system_id} and node-1 are the same machine."
+
+
+def test_a_tag_for_many_machines_is_one_request(sim: Simulator) -> None:
+    names = [f"node-{number}" for number in range(1, 6)]
+    for name in names:
+        sim.machine(name, tags=["old"] if name == "node-1" else [])
+    sim.machine("other", tags=["fast"])
+    came = machine(sim, *names, tags=["fast"], purge_tags=True)
+    assert [one["tag_names"] for one in came["machines"]] == [["fast"]] * 5
+    assert len([entry for entry in sim.requests if entry.op == "update_nodes"]) == 2
+    assert not machine(sim, *names, tags=["fast"], purge_tags=True).changed
+
+
+# -- enlisting and adopting --------------------------------------------------------------------------------------
+
+
+def test_what_maas_does_not_know_is_enlisted_and_goes_on_from_there(sim: Simulator) -> None:
+    came = machine(sim, NEW, state="ready")
+    assert not came.failed, came.msg
+    assert came["machine"]["status_name"] == "Ready"
+    posted = next(entry for entry in sim.requests.writes() if entry.path.endswith("machines/") and not entry.op)
+    assert posted.params["commission"] == ["false"]
+    assert not machine(sim, NEW, state="ready").changed
+
+
+def test_a_machine_found_by_its_mac_address_gets_its_name(sim: Simulator) -> None:
+    sim.machine("quick-fox", mac_addresses=["52:54:00:00:99:01"])
+    came = machine(sim, NEW)
+    assert came["machine"]["hostname"] == "node-9"
+    assert not [entry for entry in sim.requests.writes() if entry.method == "POST"]
+
+
+def test_an_enlisting_whose_answer_is_lost_is_found_again(sim: Simulator) -> None:
+    sim.fault("error", status=500, method="POST", path="machines/$", op="", when="after")
+    came = machine(sim, NEW)
+    assert not came.failed, came.msg
+    assert len([entry for entry in sim.requests.writes() if entry.method == "POST"]) == 1
+
+
+def test_mac_addresses_of_another_machine_are_a_conflict(sim: Simulator) -> None:
+    sim.machine("node-9")
+    came = machine(sim, NEW)
+    assert failure(came)["kind"] == "conflict"
+    assert "without the MAC address 52:54:00:00:99:01" in came.msg
+
+
+# -- what is held ------------------------------------------------------------------------------------------------
+
+HOLDERS = [
+    ({"annotations": {"metalshift_claim": "web"}}, "claim web holds it"),
+    ({"annotations": {"metalshift_cluster": "prod", "metalshift_node_pool": "a"}}, "hosted cluster prod (node pool a)"),
+    ({"owner": "MAAS"}, "another user of MAAS holds it"),
+]
+
+
+@pytest.mark.parametrize(("held", "says"), HOLDERS)
+def test_what_others_hold_is_refused_unless_told(sim: Simulator, held: dict[str, Any], says: str) -> None:
+    sim.machine("node-1", status="Deployed", **held)
+    refused = machine(sim, "node-1", state="ready")
+    assert says in refused.msg
+    assert failure(refused)["kind"] == "claimed"
+    assert not sim.requests.writes()
+    assert not machine(sim, "node-1", state="ready", take_over=True).failed
+
+
+def test_a_claim_of_ones_own_is_no_obstacle_and_is_written_with_the_allocation(sim: Simulator) -> None:
+    sim.machine("node-1")
+    came = machine(sim, "node-1", state="allocated", claim="web", annotations={"team": "blue"})
+    assert came["machine"]["claim"] == "web"
+    assert sim.find("node-1").agent_name == "web"
+    assert sim.find("node-1").annotations == {"metalshift_claim": "web", "team": "blue"}
+    assert not machine(sim, "node-1", state="allocated", claim="web").changed
+    assert not machine(sim, "node-1", state="ready", claim="web").failed
+
+
+def test_a_locked_machine_is_changed_only_when_it_may_be_unlocked(sim: Simulator) -> None:
+    sim.machine("node-1", status="Deployed")
+    machine(sim, "node-1", locked=True)
+    sim.requests.clear()
+    refused = machine(sim, "node-1", description="x")
+    assert "it is locked" in refused.msg
+    assert not sim.requests.writes()
+    assert not machine(sim, "node-1", description="x", locked=False).failed
+    assert sim.find("node-1").description == "x"
+
+
+# -- requests carry what the options say ---------------------------------------------------------------------------
+
+FORMS = [
+    (
+        "Ready",
+        {"state": "deployed", "osystem": "ubuntu", "distro_series": "jammy"},
+        "deploy",
+        "distro_series",
+        "ubuntu/jammy",
+    ),
+    ("Ready", {"state": "deployed", "ephemeral_deploy": True}, "deploy", "ephemeral_deploy", "true"),
+    ("Ready", {"state": "deployed", "comment": "why"}, "deploy", "comment", "why"),
+    ("Deployed", {"state": "ready", "erase": False}, "release", "erase", "false"),
+    ("Deployed", {"state": "ready", "quick_erase": True}, "release", "erase", "true"),
+    ("Deployed", {"state": "ready", "force": True}, "release", "force", "true"),
+    ("New", {"state": "ready", "testing_scripts": []}, "commission", "testing_scripts", "none"),
+    ("New", {"state": "ready", "skip_bmc_config": True}, "commission", "skip_bmc_config", "true"),
+    (
+        "Ready",
+        {"act": "test", "testing_scripts": ["smartctl-validate", "memtester"]},
+        "test",
+        "testing_scripts",
+        "smartctl-validate,memtester",
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "options", "op", "name", "value"), FORMS)
+def test_options_become_parameters(
+    sim: Simulator, status: str, options: dict[str, Any], op: str, name: str, value: str
+) -> None:
+    sim.machine("node-1", status=status)
+    came = machine(sim, "node-1", **options)
+    assert not came.failed, came.msg
+    (entry,) = [entry for entry in sim.requests if entry.op == op]
+    assert entry.params[name] == [value]
+
+
+@pytest.mark.parametrize("how", ["user_data", "user_data_file"])
+def test_user_data_arrives_encoded_and_is_never_shown(sim: Simulator, tmp_path: Path, how: str) -> None:
+    text = "#cloud-config\npassword: user-data-secret\n"
+    (tmp_path / "data").write_text(text)
+    sim.machine("node-1")
+    came = machine(sim, "node-1", state="deployed", **{how: text if how == "user_data" else str(tmp_path / "data")})
+    assert sim.find("node-1").user_data == text.encode()
+    _assert_no_secret(came)
+
+
+def test_power_parameters_are_compared_and_never_shown(sim: Simulator) -> None:
+    machine(sim, NEW)
+    assert not machine(sim, NEW).changed
+    other = {**NEW, "power_parameters": {**BMC, "power_user": "other"}}
+    came = machine(sim, other)
+    assert came.changed
+    assert sim.find("node-9").power_parameters["power_user"] == "other"
+    assert sim.find("node-9").power_parameters["power_pass"] == "bmc-secret-7"
+    _assert_no_secret(came)
+    _assert_no_secret(machine(sim, {**NEW, "bogus": 1}))
+
+
+def _assert_no_secret(outcome: Outcome) -> None:
+    told = json.dumps(outcome.result) + "\n".join(outcome.screen.shown + outcome.screen.traced)
+    assert not [secret for secret in SECRETS if secret in told]
+
+
+# -- telling -----------------------------------------------------------------------------------------------------
+
+
+def test_it_tells_what_is_going_on(sim: Simulator) -> None:
+    sim.auto(0.1)
+    for name in ("node-1", "node-2"):
+        sim.machine(name)
+    came = machine(sim, "node-1", "node-2", state="deployed")
+    assert came.screen.shown[0].endswith("0/2 deployed, 2 deploying, 0s")
+    assert "2/2 deployed" in came.screen.shown[-1]
+
+
+def test_another_release_than_the_deployed_one_is_a_warning(sim: Simulator) -> None:
+    sim.machine("node-1", status="Deployed")
+    came = machine(sim, "node-1", state="deployed", distro_series="jammy")
+    assert not came.changed
+    assert came["warnings"] == ["node-1 is deployed with ubuntu/noble, not with jammy, and stays so: release it first."]
+
+
+def test_full_results_hold_all_that_maas_says(sim: Simulator) -> None:
+    sim.machine("node-1")
+    assert "interface_set" not in machine(sim, "node-1")["machine"]
+    assert "interface_set" in machine(sim, "node-1", full=True)["machine"]
+
+
+def test_check_mode_accepts_what_an_earlier_task_would_have_made(sim: Simulator) -> None:
+    sim.machine("node-1")
+    came = machine(sim, "node-1", zone="az9", tags=["new"], check=True)
+    assert not came.failed
+    assert came["machine"]["zone"] == "az9"
+    assert came["warnings"] == ["node-1: MAAS has no zone az9 yet.", "node-1: MAAS has no tag new yet."]

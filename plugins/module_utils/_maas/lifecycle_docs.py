@@ -7,32 +7,67 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lifecycle_table import COLUMNS, EFFECTS, TABLE
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.refusals import RECOVERY
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import FACTS, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op
+
+# The ends of requests that depend on what the machine was.
+RETURNS: Mapping[Op, str] = {
+    Op.ABORT: "New, Allocated, Failed disk erasing, or as before the test",
+    Op.TEST: "as before, or Ready if it was Broken, Missing, Retired or failed",
+    Op.OVERRIDE_FAILED_TESTING: "Deployed if it is installed, else Ready",
+    Op.EXIT_RESCUE_MODE: "as before rescue mode",
+    Op.MARK_FIXED: "Deployed if it was, else Ready",
+}
+
+PAGE = """\
+.. SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+.. SPDX-License-Identifier: GPL-3.0-or-later
+
+.. _ansible_collections.metalshift.maas.docsite.lifecycle_guide:
+
+The lifecycle of a machine
+==========================
+
+These tables are what :ansplugin:`metalshift.maas.machine#module` goes by; this page is made from them.
+
+Statuses
+--------
+
+Every machine has one of these statuses. A transitional one ends by itself, well or in its failed status; no other one
+changes by waiting.
+
+{statuses}
+From a status to a state
+------------------------
+
+``state: present`` asks nothing of the status. For every other state this is what is done next, until nothing is left.
+*Recover* means: only if ``recover`` names the status. What would end in a refusal is refused before anything is done.
+
+{moves}
+Recovering
+----------
+
+A failed status is left only if ``recover`` names it, and once a run. To release a machine whose deployment or release
+failed is what ``state: ready`` and ``state: absent`` ask for anyway: that needs no ``recover``, unless it failed in the
+same run.
+
+{recoveries}
+After a failed erasure the disks may still hold data. ``erase: true`` erases once more, and needs no ``recover`` with
+``state: ready`` or ``state: absent``; ``erase: false`` accepts that the data stay. Without either nothing is done.
+
+Requests
+--------
+
+{requests}"""
 
 
 def page() -> str:
-    """All the tables, each under a sentence that says how to read it."""
-    return "\n".join(
-        (
-            "A machine is in one of these statuses; a transitional one ends by itself, well or in its failed status.",
-            "",
-            statuses(),
-            "``state: present`` asks nothing of the status. For every other state this is what is done next, until",
-            "nothing is left to do. *Recover* means: only if ``recover`` names the status.",
-            "",
-            moves(),
-            "What ``recover`` does, once for each status and run:",
-            "",
-            recoveries(),
-            "Why each request is sent, and the statuses that end it:",
-            "",
-            requests(),
-        )
-    )
+    """The guide, as it is in docs/docsite."""
+    return PAGE.format(statuses=statuses(), moves=moves(), recoveries=recoveries(), requests=requests())
 
 
 def statuses() -> str:
@@ -65,7 +100,7 @@ def requests() -> str:
         (
             f"``{op.value}``",
             f"{effect.reason[0].upper()}{effect.reason[1:]}.",
-            _labels(effect.good),
+            _labels(effect.good) or RETURNS.get(op, "as before"),
             _labels(effect.bad),
         )
         for op, effect in EFFECTS.items()
@@ -85,7 +120,7 @@ def _label(status: Status | None) -> str:
 
 
 def _labels(statuses: Iterable[Status | None]) -> str:
-    return ", ".join(status.label if status is not None else "gone" for status in statuses) or "as before"
+    return ", ".join(status.label if status is not None else "gone" for status in statuses)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -12,15 +12,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import docs
 import generated
 import lint
+import locks
 import sanity
 import trees
 from console import CannotGoOn, group, say
 from environments import Environment, environment
-from parts import NotRun, Part, Result, check, record, run_all
+from parts import Failed, NotRun, Part, Result, check, record, run_all
 from paths import CACHE, CLONE, ROOT
-from pythons import Core, Python, found, main_core, other_cores
+from pythons import Core, Python, cells, found, main_core
 
 PYTHONS = found()
 MAIN = PYTHONS[0]
@@ -108,17 +110,20 @@ def command_lint() -> int:
 
 
 def sanity_parts() -> list[Part]:
+    """The main core's in the main environment, the others' in their cells; the slowest of two at a time first."""
+    main = main_core(MAIN)
     others = [
         Part(f"sanity: ansible-core {core.version}", partial(cell_sanity, core, python))
-        for core, python in other_cores(PYTHONS)
+        for core, python in cells(PYTHONS)
+        if core != main
     ]
-    return [sanity.part(main_environment(), main_core(MAIN), PYTHONS), *others]
+    return [sanity.part(main_environment(), main, PYTHONS), *others]
 
 
 def cell_parts() -> list[Part]:
     return [
         Part(f"tests: ansible-core {core.version}", partial(cell_tests, core, python))
-        for core, python in other_cores(PYTHONS)
+        for core, python in cells(PYTHONS)
     ]
 
 
@@ -169,6 +174,17 @@ def command_simulator(*arguments: str) -> int:
     os.execv(sys.executable, [sys.executable, "-B", "-m", "lab.simulator", *arguments])
 
 
+def command_docs() -> int:
+    with group("Documentation"):
+        say(f"  {docs.build(main_environment())}")
+    return 0
+
+
+def command_locks() -> int:
+    locks.write()
+    return 0
+
+
 def command_clean() -> int:
     for path in (CLONE, ROOT / "docs" / "build", ROOT / ".cache", ROOT / "tests" / "output", *ROOT.glob("*.tar.gz")):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -200,7 +216,9 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "demo": lambda: script("tests/demo/run.py"),
     "bench": lambda: script("tests/bench/run.py"),
     "simulator": command_simulator,
+    "docs": command_docs,
     "generate": command_generate,
+    "locks": command_locks,
     "clean": command_clean,
     "purge": command_purge,
 }
@@ -216,7 +234,7 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except CannotGoOn as error:
+    except (CannotGoOn, Failed) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console import CannotGoOn, say
+from locks import packages
 from paths import CACHE, LOCKS
 from pythons import Python
 
@@ -73,7 +74,7 @@ def _usable(home: Path) -> bool:
 
 def _make(home: Path, lock: Path, python: Python) -> None:
     require_room(home.parent)
-    wanted = sum(1 for line in lock.read_text().splitlines() if "==" in line and not line.startswith((" ", "#")))
+    wanted = packages(lock.read_text())
     say(f"Making the environment {lock.stem} with Python {python.version}, once, in {home}")
     shutil.rmtree(home, ignore_errors=True)
     _run_pip([str(python.path), "-m", "venv", str(home)], home)

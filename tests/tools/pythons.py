@@ -51,7 +51,8 @@ def main_core(python: Python) -> Core:
     return next(core for core in CORES if core.runs_on(python))
 
 
-def other_cores(pythons: list[Python]) -> list[tuple[Core, Python | None]]:
-    """Every core but the main one, each with the oldest Python that runs it, so that old Pythons are covered too."""
-    main = main_core(pythons[0])
-    return [(core, min(filter(core.runs_on, pythons), default=None)) for core in CORES if core != main]
+def cells(pythons: list[Python]) -> list[tuple[Core, Python | None]]:
+    """Every core with the oldest Python that runs it, but for the pair that the main environment is."""
+    main = (main_core(pythons[0]), pythons[0])
+    pairs = [(core, min(filter(core.runs_on, pythons), default=None)) for core in CORES]
+    return [pair for pair in pairs if pair != main]

@@ -209,6 +209,10 @@ class DNSResource:
     address_ttl: int | None = None
     addresses: list[StaticIP] = field(default_factory=list)
 
+    @property
+    def fqdn(self) -> str:
+        return self.domain.name if self.name == "@" else f"{self.name}.{self.domain.name}"
+
 
 @dataclass(eq=False)
 class DNSData:
@@ -311,6 +315,15 @@ class AllocType(enum.IntEnum):
 
 
 @dataclass(eq=False)
+class UnknownInterface:
+    """A NIC of no node, known because an address was reserved for its MAC."""
+
+    id: int
+    mac_address: str
+    vlan: VLAN | None = None
+
+
+@dataclass(eq=False)
 class StaticIP:
     """An address of MAAS; at an interface it is a link: auto, static, dhcp, or link_up (neither address nor subnet)."""
 
@@ -319,6 +332,7 @@ class StaticIP:
     ip: str | None = None
     subnet: Subnet | None = None
     interface: Interface | None = None
+    unknown_interface: UnknownInterface | None = None
     user: User | None = None
     created: datetime | None = None
 
@@ -493,6 +507,7 @@ class Machine(Node):
     enable_hw_sync: bool = False
     enable_kernel_crash_dump: bool = False
     is_dpu: bool = False
+    install_kvm: bool = False  # the deployment asked for a VM host
     sync_interval: int | None = None
     last_sync: datetime | None = None
     power_type: str = ""
@@ -505,12 +520,14 @@ class Machine(Node):
     hardware_uuid: str | None = None
     hardware_info: dict[str, str] = field(default_factory=dict)
     numa_cores: list[int] = field(default_factory=list)
+    numa_memory: int = 0
     boot_interface: Interface | None = None
     boot_disk: BlockDevice | None = None
     disks: list[BlockDevice] = field(default_factory=list)
     groups: list[FilesystemGroup] = field(default_factory=list)
     cache_sets: list[CacheSet] = field(default_factory=list)
     special_filesystems: list[Filesystem] = field(default_factory=list)
+    storage_acquired: bool = False  # an allocation copied the filesystems; they are shown while it lasts
     gateway_links: dict[int, StaticIP] = field(default_factory=dict)  # IP version -> link that is the default gateway
     dynamic: bool = False  # made by MAAS (composed by allocate): deleted when released
     pod: VMHost | None = None
@@ -519,8 +536,30 @@ class Machine(Node):
     testing_set: ScriptSet | None = None
     installation_set: ScriptSet | None = None
     release_set: ScriptSet | None = None
+    kept_by_commissioning: set[str] = field(default_factory=set)  # "storage", "networking"
     next_hardware: dict[str, Any] = field(default_factory=dict)  # what commissioning will find, when a test has said so
 
+
+# A machine in one of these shows the filesystems of its allocation, and none when there was no allocation.
+ALLOCATED_STATUSES = frozenset(
+    {
+        Status.ALLOCATED,
+        Status.DEPLOYING,
+        Status.DEPLOYED,
+        Status.FAILED_DEPLOYMENT,
+        Status.RELEASING,
+        Status.FAILED_RELEASING,
+        Status.DISK_ERASING,
+        Status.FAILED_DISK_ERASING,
+        Status.RESCUE_MODE,
+        Status.ENTERING_RESCUE_MODE,
+        Status.FAILED_ENTERING_RESCUE_MODE,
+        Status.EXITING_RESCUE_MODE,
+        Status.FAILED_EXITING_RESCUE_MODE,
+        Status.TESTING,
+        Status.FAILED_TESTING,
+    }
+)
 
 # -- scripts, results, events ---------------------------------------------------------------------------------------
 

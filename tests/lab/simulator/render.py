@@ -15,10 +15,13 @@ from typing import Any, TypeVar
 from lab.simulator import storage
 from lab.simulator.model import (
     VLAN,
+    AllocType,
     BlockDevice,
     CacheSet,
     Controller,
     Device,
+    DNSData,
+    DNSResource,
     Domain,
     Fabric,
     Filesystem,
@@ -30,13 +33,16 @@ from lab.simulator.model import (
     Node,
     Partition,
     Pool,
+    ReservedIP,
     ScriptResult,
     ScriptSet,
     ScriptStatus,
     Space,
     StaticIP,
+    StaticRoute,
     Subnet,
     Tag,
+    UnknownInterface,
     User,
     Zone,
 )
@@ -46,6 +52,13 @@ URI = "/MAAS/api/2.0/"
 JSON = dict[str, Any]
 T = TypeVar("T")
 
+ALLOC_TYPE_NAMES = {
+    AllocType.AUTO: "Automatic",
+    AllocType.STICKY: "Static",
+    AllocType.USER_RESERVED: "User reserved",
+    AllocType.DHCP: "DHCP",
+    AllocType.DISCOVERED: "Observed",
+}
 HARDWARE_INFO = (
     "system_vendor",
     "system_product",
@@ -192,7 +205,7 @@ class Render:
                 "dhcp_on": v.dhcp_on,
                 "external_dhcp": v.external_dhcp,
                 "relay_vlan": self.vlan(v.relay_vlan) if v.relay_vlan else None,
-                "name": v.name or ("untagged" if v.vid == 0 else str(v.vid)),
+                "name": self.vlan_name(v),
                 "fabric": v.fabric.name,
                 "fabric_id": v.fabric.id,
                 "id": v.id,
@@ -202,6 +215,11 @@ class Render:
                 "resource_uri": f"{URI}vlans/{v.id}/",
             },
         )
+
+    def vlan_name(self, vlan: VLAN) -> str:
+        if vlan is min(self.state.vlans.where(fabric=vlan.fabric), key=lambda v: v.id, default=None):
+            return "untagged"
+        return vlan.name or str(vlan.vid)
 
     def fabric(self, fabric: Fabric) -> JSON:
         return {
@@ -244,6 +262,100 @@ class Render:
                 "resource_uri": f"{URI}subnets/{s.id}/",
             },
         )
+
+    def undefined_space(self) -> JSON:
+        """What is in no space."""
+        return {
+            "name": "undefined",
+            "description": "Backward compatibility object to ensure objects not associated with a space can be found.",
+            "id": -1,
+            "vlans": [self.vlan(v) for v in self.state.vlans.where(space=None)],
+            "subnets": [self.subnet(s) for s in self.state.subnets if s.vlan.space is None],
+            "resource_uri": f"{URI}spaces/undefined/",
+        }
+
+    def static_route(self, route: StaticRoute) -> JSON:
+        return {
+            "source": self.subnet(route.source),
+            "destination": self.subnet(route.destination),
+            "gateway_ip": route.gateway_ip,
+            "metric": route.metric,
+            "id": route.id,
+            "resource_uri": f"{URI}static-routes/{route.id}/",
+        }
+
+    def reserved_ip(self, found: ReservedIP) -> JSON:
+        return {
+            "ip": found.ip,
+            "subnet": self.subnet(found.subnet),
+            "mac_address": found.mac_address,
+            "comment": found.comment,
+            "id": found.id,
+            "resource_uri": f"{URI}reservedips/{found.id}/",
+        }
+
+    def ip_address(self, address: StaticIP) -> JSON:
+        interfaces: list[JSON] = []
+        if address.interface is not None:
+            interfaces = [self.interface(address.interface)]
+        elif address.unknown_interface is not None:
+            interfaces = [self.unknown_interface(address.unknown_interface)]
+        return {
+            "created": f"{moment(address.created)}Z",
+            "ip": address.ip,
+            "alloc_type": int(address.alloc_type),
+            "alloc_type_name": ALLOC_TYPE_NAMES[address.alloc_type],
+            "subnet": self.subnet(address.subnet) if address.subnet else None,
+            "owner": self.user(address.user) if address.user else None,
+            "interface_set": interfaces,
+            "resource_uri": f"{URI}ipaddresses/",
+        }
+
+    def related_ip(self, address: StaticIP, *, user: bool, summary: bool) -> JSON:
+        """An address in the list of its subnet."""
+        created = address.created.strftime("%a, %d %b. %Y %H:%M:%S") if address.created else ""
+        out: JSON = {
+            "ip": address.ip,
+            "alloc_type": int(address.alloc_type),
+            "created": created,
+            "updated": created,
+        }
+        if user and address.user is not None:
+            out["user"] = address.user.username
+        if summary and address.interface is not None:
+            node = address.interface.node
+            out["node_summary"] = {
+                "system_id": node.system_id,
+                "node_type": int(node.node_type),
+                "fqdn": node.fqdn,
+                "hostname": node.hostname,
+                "is_container": node.parent is not None,
+                "via": address.interface.name,
+            }
+        records = [r for r in self.state.dns_resources if address in r.addresses]
+        if summary and records:
+            out["dns_records"] = [{"id": r.id, "name": r.name, "domain": r.domain.name} for r in records]
+        return out
+
+    def dns_resource(self, found: DNSResource) -> JSON:
+        return {
+            "address_ttl": found.address_ttl,
+            "fqdn": found.fqdn,
+            "id": found.id,
+            "ip_addresses": [self.ip_address(a) for a in found.addresses],
+            "resource_records": [self.dns_data(d) for d in self.state.dns_data.where(resource=found)],
+            "resource_uri": f"{URI}dnsresources/{found.id}/",
+        }
+
+    def dns_data(self, found: DNSData) -> JSON:
+        return {
+            "id": found.id,
+            "fqdn": found.resource.fqdn,
+            "ttl": found.ttl,
+            "rrtype": found.rrtype,
+            "rrdata": found.rrdata,
+            "resource_uri": f"{URI}dnsresourcerecords/{found.id}/",
+        }
 
     def ip_range(self, found: IPRange) -> JSON:
         return {
@@ -293,6 +405,29 @@ class Render:
             "resource_uri": f"{URI}nodes/{node.system_id}/interfaces/{interface.id}/",
         }
 
+    def unknown_interface(self, interface: UnknownInterface) -> JSON:
+        """What is known of a NIC that belongs to no node."""
+        return {
+            "id": interface.id,
+            "name": "eth0",
+            "type": "unknown",
+            "enabled": True,
+            "mac_address": interface.mac_address,
+            "vlan": self.vlan(interface.vlan) if interface.vlan else None,
+            "tags": [],
+            "params": {},
+            "parents": [],
+            "children": [],
+            "link_connected": True,
+            "interface_speed": 0,
+            "link_speed": 0,
+            "vendor": None,
+            "product": None,
+            "firmware_version": None,
+            "sriov_max_vf": 0,
+            "numa_node": None,
+        }
+
     def mtu(self, interface: Interface) -> int:
         if interface.params.get("mtu"):
             return int(interface.params["mtu"])
@@ -320,7 +455,7 @@ class Render:
             "size": partition.size,
             "bootable": partition.bootable,
             "tags": list(partition.tags),
-            "filesystem": self.filesystem(partition.filesystem),
+            "filesystem": self.filesystem(storage.filesystem(partition)),
             "id": partition.id,
             "path": f"/dev/disk/by-dname/{device.name}-part{partition.index}",
             "type": "partition",
@@ -354,7 +489,7 @@ class Render:
             "storage_pool": disk.storage_pool,
             "partition_table_type": disk.partition_table,
             "partitions": [self.partition(p) for p in disk.partitions],
-            "filesystem": self.filesystem(disk.filesystem),
+            "filesystem": self.filesystem(storage.filesystem(disk)),
             "system_id": disk.node.system_id,
             "resource_uri": f"{URI}nodes/{disk.node.system_id}/blockdevices/{disk.id}/",
         }
@@ -469,7 +604,7 @@ class Render:
             "numanode_set": [
                 {
                     "index": 0,
-                    "memory": machine.memory if machine.numa_cores else 0,
+                    "memory": machine.numa_memory,
                     "cores": list(machine.numa_cores),
                     "hugepages_set": [],
                 }

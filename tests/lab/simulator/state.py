@@ -84,10 +84,14 @@ class Table(Generic[T]):
 
     def make(self, build: Callable[..., T], **values: Any) -> T:
         """A new row with the next id."""
-        row = build(id=self._next, **values)
-        self._next += 1
+        row = build(id=self.reserve_id(), **values)
         self.rows[row.id] = row
         return row
+
+    def reserve_id(self) -> int:
+        """An id of this table for something kept elsewhere."""
+        self._next += 1
+        return self._next - 1
 
     def discard(self, row: T) -> None:
         self.rows.pop(row.id, None)
@@ -177,6 +181,7 @@ class State:
     extra: dict[str, Any] = field(default_factory=dict)  # what one area keeps for itself, under its name
     random: random.Random = field(default_factory=lambda: random.Random(0))
     _engine: Engine | None = None
+    _default_domain: Domain | None = None
     _by_system_id: dict[str, Node] = field(default_factory=dict)
     _by_hostname: dict[str, Node] = field(default_factory=dict)
     _by_mac: dict[str, list[Interface]] = field(default_factory=dict)
@@ -203,7 +208,11 @@ class State:
 
     @property
     def default_domain(self) -> Domain:
-        return next(iter(self.domains.rows.values()))
+        return self._default_domain or next(iter(self.domains.rows.values()))
+
+    @default_domain.setter
+    def default_domain(self, domain: Domain) -> None:
+        self._default_domain = domain
 
     @property
     def rack(self) -> Controller:

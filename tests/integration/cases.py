@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from lab.simulator import Simulator
 
 Args = Mapping[str, Any]
@@ -21,6 +23,15 @@ def nothing(_sim: Simulator) -> None:
 def three_machines(sim: Simulator) -> None:
     for name in ("node-1", "node-2", "node-3"):
         sim.machine(name)
+
+
+def lab_domain(sim: Simulator, *resources: Mapping[str, str]) -> None:
+    """A domain, with names that have addresses."""
+    maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    maas.post("domains/", {"name": "lab.example.com"})
+    for resource in resources:
+        maas.post("dnsresources/", resource)
+    sim.requests.clear()
 
 
 @dataclass(frozen=True)
@@ -164,6 +175,73 @@ LIVES += [
         delete={"machines": ["node-1", "node-3"], **QUICK, "state": "absent"},
         arrange=lambda sim: (three_machines(sim), sim.auto(0.01)),
     ),
+    Case(
+        "dns_record",
+        create={"fqdn": "www.lab.example.com", "value": ["10.99.0.51", "10.99.0.50"], "ttl": 60},
+        change={"fqdn": "www.lab.example.com", "value": ["10.99.0.51", "10.99.0.52"]},
+        delete={"fqdn": "www.lab.example.com", "state": "absent"},
+        arrange=lab_domain,
+    ),
+    Case(
+        "dns_record",
+        name="dns_record AAAA beside A",
+        create={"fqdn": "www.lab.example.com", "type": "AAAA", "value": "2001:DB8:0::1"},
+        change={"fqdn": "www.lab.example.com", "type": "AAAA", "value": ["2001:db8::2", "2001:db8::1"], "ttl": 30},
+        delete={"fqdn": "www.lab.example.com", "type": "AAAA", "state": "absent"},
+        arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50"}),
+    ),
+    Case(
+        "dns_record",
+        name="dns_record CNAME",
+        create={"name": "alias", "domain": "lab.example.com", "type": "CNAME", "value": "www.lab.example.com."},
+        change={"name": "alias", "domain": "lab.example.com", "type": "CNAME", "value": "api.lab.example.com."},
+        delete={"name": "alias", "domain": "lab.example.com", "type": "CNAME", "state": "absent"},
+        arrange=lab_domain,
+    ),
+    Case(
+        "dns_record",
+        name="dns_record CNAME in place of addresses",
+        create={"fqdn": "www.lab.example.com", "type": "CNAME", "value": "api.lab.example.com.", "purge": True},
+        change={"fqdn": "www.lab.example.com", "value": "10.99.0.70", "purge": True},
+        delete={"fqdn": "www.lab.example.com", "state": "absent"},
+        arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50 2001:db8::1"}),
+    ),
+    Case(
+        "dns_record",
+        name="dns_record MX",
+        create={
+            "name": "@",
+            "domain": "lab.example.com",
+            "type": "MX",
+            "value": ["10 a.example.com", "20  b.example.com"],
+        },
+        change={"name": "@", "domain": "lab.example.com", "type": "MX", "value": ["10 c.example.com"], "ttl": 300},
+        delete={"name": "@", "domain": "lab.example.com", "type": "MX", "state": "absent"},
+        arrange=lab_domain,
+    ),
+    Case(
+        "dns_record",
+        name="dns_record SRV",
+        create={"fqdn": "_sip._tcp.lab.example.com", "type": "SRV", "value": "0 5 5060 sip.example.com"},
+        change={"fqdn": "_sip._tcp.lab.example.com", "type": "SRV", "value": "0 5 5061 sip.example.com"},
+        delete={"fqdn": "_sip._tcp.lab.example.com", "type": "SRV", "state": "absent"},
+        arrange=lab_domain,
+    ),
+    Case(
+        "dns_record",
+        name="dns_record TXT",
+        create={"name": "note", "type": "TXT", "value": ["hello  {{ world }}", "v=spf1 -all"], "ttl": 30},
+        change={"name": "note", "type": "TXT", "value": ["v=spf1 -all"], "ttl": 0},
+        delete={"name": "note", "type": "TXT", "value": "v=spf1 -all", "state": "absent"},
+    ),
+    Case(
+        "dns_record",
+        name="dns_record wildcard",
+        create={"name": "*", "domain": "lab.example.com", "value": "10.99.0.60"},
+        change={"name": "*", "domain": "lab.example.com", "value": "10.99.0.61", "ttl": 5},
+        delete={"name": "*", "domain": "lab.example.com", "value": "10.99.0.61", "state": "absent"},
+        arrange=lab_domain,
+    ),
 ]
 
 # Modules that only read: the arguments with which they are run.
@@ -265,4 +343,31 @@ WRONG: list[Wrong] = [
         arrange=three_machines,
     ),
     Wrong("maas_info", {"gather": ["everything"]}, "value of gather must be one or more of: all, boot_resources"),
+    Wrong("dns_record", {"value": "10.99.0.1"}, "one of the following is required: fqdn, name"),
+    Wrong("dns_record", {"name": "www"}, "state is present but all of the following are missing: value"),
+    Wrong("dns_record", {"name": "www", "value": []}, "value must not be empty"),
+    Wrong("dns_record", {"name": "www", "fqdn": "www.maas", "value": "10.99.0.1"}, "mutually exclusive: fqdn|name"),
+    Wrong("dns_record", {"name": "www", "value": "10.99.0.300"}, "needs IPv4 addresses, and '10.99.0.300' is none"),
+    Wrong("dns_record", {"name": "www", "value": "10.99.0.1,10.99.0.2", "type": "AAAA"}, "needs IPv6 addresses"),
+    Wrong("dns_record", {"name": "www", "value": "a.maas.", "type": "PTR"}, "value of type must be one of: A, AAAA"),
+    Wrong("dns_record", {"name": "www", "value": ["a.", "b."], "type": "CNAME"}, "A name has only one CNAME"),
+    Wrong("dns_record", {"name": "www", "value": "10.99.0.1", "ttl": -5}, "ttl must be between 0 and 604800"),
+    Wrong("dns_record", {"name": "www", "value": "10.99.0.1", "ttl": "soon"}, "ttl"),
+    Wrong("dns_record", {"name": "w w", "value": "10.99.0.1"}, "'w w' cannot be a name in the domain maas"),
+    Wrong("dns_record", {"name": "", "value": "10.99.0.1"}, "'' cannot be a name in the domain maas"),
+    Wrong("dns_record", {"fqdn": "www.org", "value": "10.99.0.1"}, "not have the domain of www.org", kind="not_found"),
+    Wrong(
+        "dns_record",
+        {"name": "w", "domain": "org", "value": "10.99.0.1"},
+        "the domain org; it has maas",
+        kind="not_found",
+    ),
+    Wrong("dns_record", {"name": "w", "type": "MX", "value": "garbage"}, "Invalid MX: Should be", kind="rejected"),
+    Wrong(
+        "dns_record",
+        {"fqdn": "www.lab.example.com", "type": "CNAME", "value": "api.lab.example.com."},
+        "www.lab.example.com has a record of type A, and a CNAME must be alone at its name.",
+        kind="conflict",
+        arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50"}),
+    ),
 ]

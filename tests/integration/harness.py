@@ -133,21 +133,24 @@ def run_playbook(
     *arguments: str,
     environment: Mapping[str, str] | None = None,
     python: str = sys.executable,
+    hosts: str = "",
+    play_environment: Mapping[str, str] | None = None,
     **play: Any,
 ) -> Played:
-    """A true ansible-playbook on localhost, with these tasks, in a process of its own."""
+    """A true ansible-playbook in a process of its own, on localhost or on the host that the line `hosts` defines."""
     whole = {
-        "hosts": "localhost",
+        "hosts": hosts.partition(" ")[0] or "localhost",
         "gather_facts": False,
+        "environment": dict(play_environment or {}),
         **play,
-        "vars": {"ansible_connection": "local", "ansible_python_interpreter": python, **play.get("vars", {})},
         "tasks": list(tasks),
     }
-    playbook, events = folder / "play.yml", folder / "events.jsonl"
+    playbook, inventory, events = folder / "play.yml", folder / "inventory.ini", folder / "events.jsonl"
+    inventory.write_text(f"localhost ansible_connection=local ansible_python_interpreter={python}\n{hosts}\n")
     playbook.write_text(yaml.safe_dump([whole], sort_keys=False))
     events.unlink(missing_ok=True)
     done = subprocess.run(
-        [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", str(playbook), *arguments],
+        [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory), str(playbook), *arguments],
         env={**_clean_environment(folder), "LAB_EVENTS": str(events), **(environment or {})},
         cwd=folder,
         capture_output=True,
@@ -167,6 +170,8 @@ def _clean_environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_COLLECTIONS_PATH": os.environ.get("ANSIBLE_COLLECTIONS_PATH", ""),
         "ANSIBLE_LOCAL_TEMP": folder / "local_temp",
         "ANSIBLE_REMOTE_TEMP": folder / "remote_temp",
+        "ANSIBLE_ASYNC_DIR": folder / "async",
+        "ANSIBLE_INJECT_INVOCATION": "1",
         "ANSIBLE_CALLBACK_PLUGINS": CALLBACKS,
         "ANSIBLE_CALLBACKS_ENABLED": "lab_events",
         "ANSIBLE_NOCOLOR": "1",

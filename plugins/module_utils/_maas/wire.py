@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 
-Fields = Mapping[str, Any] | Iterable[tuple[str, Any]]
+Fields: TypeAlias = "Mapping[str, Any] | Iterable[tuple[str, Any]]"
 
 # What MAAS itself says with a passing conflict.
 USUAL_RETRY_AFTER = 5.0

@@ -27,6 +27,8 @@ MAAS_OPTIONS: Options = {
 # Sub-keys of a secret dict whose values are secrets; the others (an address, a user name) may be shown.
 SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|certificate|credential", re.IGNORECASE)
 
+PASSWORD_IN_URL = re.compile(r"//[^/\s:@]*:([^\s]+)@")
+
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 
@@ -85,6 +87,8 @@ def _secrets(options: Options, params: Mapping[str, Any]) -> Iterator[str]:
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, Mapping):
                     yield from _secrets(option["options"], one)
+        elif isinstance(value, str):
+            yield from PASSWORD_IN_URL.findall(value)
 
 
 def _leaves(value: Any, all_of_them: bool) -> Iterator[str]:

@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
@@ -41,6 +42,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             said.update(self._execute_module(task_vars=task_vars, wrap_async=self._task.async_val))
         else:
             said.update(self._run_here())
+            if not _invocation_is_wanted(task_vars or {}):
+                del said["invocation"]
         return said
 
     def _must_be_a_module(self) -> bool:
@@ -91,10 +94,16 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         merged: dict[str, str] = {}
         for layer in layers if isinstance(layers, list) else [layers]:
             values = self._templar.template(layer) if layer else {}
-            if not isinstance(values, Mapping):
-                raise AnsibleError("The environment of a task must be a dictionary of variables and their values.")
-            merged.update({str(key): str(value) for key, value in values.items()})
+            if isinstance(values, Mapping):
+                merged.update({str(key): str(value) for key, value in values.items()})
         return merged
+
+
+def _invocation_is_wanted(task_vars: Mapping[str, Any]) -> bool:
+    try:
+        return bool(constants.config.get_config_value("INJECT_INVOCATION", variables=task_vars))
+    except AnsibleError:
+        return True  # Before ansible-core 2.21 it was not a question.
 
 
 def _with_fallbacks(spec: Spec, args: dict[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:

@@ -8,13 +8,12 @@ clock. There is no background thread: whoever looks at the state calls `tick` fi
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.simulator import storage
-from lab.simulator.errors import ServerError, Unavailable
+from lab.simulator import network, storage
+from lab.simulator.errors import Refusal, ServerError, Unavailable
 from lab.simulator.faults import MachineFault
 from lab.simulator.model import (
     AllocType,
@@ -64,6 +63,10 @@ FAILURES = {
 }
 
 
+# Called before a machine is deleted; the VM hosts remove its VM.
+REMOVERS: list[Callable[[State, Machine], None]] = []
+
+
 @dataclass
 class Engine:
     state: State
@@ -100,7 +103,10 @@ class Engine:
         for _, machine, status in due:
             self._due.pop(machine.system_id, None)
             if machine.status is status and self.state.node_by_system_id(machine.system_id) is machine:
-                self.finish(machine)
+                self.finish(machine, boots=True)
+
+    def takes_time(self, action: str) -> bool:
+        return self.durations.get(action, self.auto) > 0
 
     def later(self, seconds: float, act: Callable[[], None]) -> None:
         """What MAAS does in the background, whatever `auto` says."""
@@ -124,13 +130,19 @@ class Engine:
         self._plan(machine)
 
     def say(
-        self, machine: Machine, type: str, description: str = "", level: str = "INFO", user: User | None = None
+        self,
+        machine: Machine,
+        type: str,
+        description: str = "",
+        level: str = "INFO",
+        user: User | None = None,
+        action: str = "",
     ) -> None:
         """Log an event; the newest one of INFO or worse is the machine's status message."""
         self.state.log_event(machine, type, description, level, user.username if user else "")
         if level not in ("DEBUG", "AUDIT"):
             machine.status_message = f"{type} - {description}" if description else type
-            machine.status_action = ""
+            machine.status_action = action
 
     def asked(self, machine: Machine, what: str, user: User | None, comment: str = "") -> None:
         """The event of a user's request."""
@@ -141,7 +153,7 @@ class Engine:
         """The running transition ends badly."""
         transition = TRANSITIONS[machine.status]
         reason = reason or FAILURES[transition.action]
-        self.say(machine, "Marking node failed", reason, "ERROR")
+        self.say(machine, "Marking node failed", reason, "ERROR", action="mark_failed")
         machine.error_description = reason
         ended = {
             "commission": (machine.commissioning_set, machine.testing_set),
@@ -154,11 +166,23 @@ class Engine:
         self.enter(machine, transition.failed)
 
     def finish(
-        self, machine: Machine, *, fail: bool = False, reason: str = "", hardware: dict[str, Any] | None = None
+        self,
+        machine: Machine,
+        *,
+        fail: bool = False,
+        reason: str = "",
+        hardware: dict[str, Any] | None = None,
+        boots: bool = False,
     ) -> None:
-        """End the running transition as the machine's agent would. No effect without one (but New may be advanced)."""
-        if machine.status is Status.NEW and not fail:
-            self.finish_commissioning(machine, hardware)
+        """End the running transition as the machine's agent would. No effect without one.
+
+        `boots`: the machine was really switched on for it, which a machine that cannot be does not survive.
+        """
+        if machine.status is Status.NEW:
+            if machine.disks:
+                raise ValueError(f"Commissioning of {machine.hostname} was aborted: there is nothing to finish.")
+            if not fail:
+                self.finish_commissioning(machine, hardware)
             return
         transition = TRANSITIONS.get(machine.status)
         if transition is None:
@@ -166,6 +190,11 @@ class Engine:
         for fault in self.machine_faults:
             if not fail and fault.takes(machine.hostname, transition.action):
                 fail, reason = True, fault.reason
+        if boots and not fail and machine.status is Status.DEPLOYING:
+            try:
+                self.switch_on(machine)
+            except Refusal as refusal:
+                fail, reason = True, refusal.text
         if fail:
             self.fail(machine, reason)
             return
@@ -176,10 +205,13 @@ class Engine:
     def finish_commissioning(self, machine: Machine, hardware: dict[str, Any] | None = None) -> None:
         if machine.commissioning_set is None:
             self.start_scripts(machine, ResultType.COMMISSIONING)
-            self.start_scripts(machine, ResultType.TESTING)
         if any(d.storage_pool for d in machine.disks):
             hardware = self.discover_virtual(machine, hardware)
         self.discover(machine, hardware or machine.next_hardware)
+        # Tests of disks run on those that commissioning found.
+        asked = machine.testing_set.requested if machine.testing_set and machine.testing_set.results else None
+        self.drop_scripts(machine.testing_set)
+        self.start_scripts(machine, ResultType.TESTING, asked or None)
         for script_set in (machine.commissioning_set, machine.testing_set):
             self.conclude(script_set, ScriptStatus.PASSED)
         machine.owner = None
@@ -188,7 +220,8 @@ class Engine:
 
     def finish_testing(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
         self.conclude(machine.testing_set, ScriptStatus.PASSED)
-        back = Status.DEPLOYED if machine.previous_status is Status.DEPLOYED else Status.READY
+        kept = (Status.DEPLOYED, Status.ALLOCATED, Status.BROKEN)
+        back = machine.previous_status if machine.previous_status in kept else Status.READY
         if back is Status.READY:
             machine.owner = None
         self.enter(machine, back)
@@ -212,30 +245,45 @@ class Engine:
 
     def finish_exiting_rescue(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
         self.enter(machine, machine.previous_status)
+        if machine.status is Status.READY:
+            machine.owner = None
         self.say(machine, "Exited rescue mode")
 
     def released(self, machine: Machine) -> None:
         """The machine is nobody's again: Ready, or New when it was never commissioned; a composed one is deleted."""
-        self.forget_deployment(machine)
-        machine.owner = None
-        machine.agent_name = ""
-        machine.annotations.clear()
-        commissioned = bool(
-            machine.commissioning_set
-            and all(r.status is ScriptStatus.PASSED for r in machine.commissioning_set.results)
-        )
-        self.enter(machine, Status.READY if commissioned else Status.NEW)
-        self.say(machine, "Released")
-
-    def forget_deployment(self, machine: Machine) -> None:
         self.release_auto_ips(machine)
         machine.netboot = True
         machine.user_data = None
+        machine.storage_acquired = False
+        machine.owner = None
+        machine.agent_name = ""
+        machine.annotations.clear()
+        results = machine.commissioning_set.results if machine.commissioning_set else []
+        commissioned = bool(results) and all(r.status is ScriptStatus.PASSED for r in results)
+        self.enter(machine, Status.READY if commissioned else Status.NEW)
+        self.say(machine, "Released")
+        if machine.dynamic:
+            self.delete(machine)
+
+    def clear_deployment(self, machine: Machine) -> None:
+        """What a release forgets at once. (One that erases does not, so the machine still shows what it had.)"""
+        machine.osystem = machine.distro_series = ""
+        machine.hwe_kernel = None
+        machine.netboot = True
+        machine.ephemeral_deploy = machine.enable_hw_sync = False
+        machine.sync_interval = None
+        machine.user_data = None
+        machine.storage_acquired = False
+
+    def delete(self, machine: Machine) -> None:
+        for about_to_go in REMOVERS:
+            about_to_go(self.state, machine)
+        self.state.remove_node(machine)
 
     # -- hardware ---------------------------------------------------------------------------------------------------
 
     def discover_virtual(self, machine: Machine, hardware: dict[str, Any] | None) -> dict[str, Any] | None:
-        """A VM, never commissioned so far, keeps what it was composed with; whoever advances it by hand gives it disks."""
+        """A VM, not commissioned before, keeps what it was composed with; who advances it by hand gives it disks."""
         if hardware is None:
             storage.flat_layout(self.state, machine)
             return None
@@ -245,28 +293,35 @@ class Engine:
     def discover(self, machine: Machine, hardware: dict[str, Any]) -> None:
         """What commissioning writes: cores, memory, disks, NICs, and an AUTO link of the boot NIC.
 
-        A machine that was commissioned before keeps what it has unless hardware is given.
+        Without hardware given, cores and memory stay what they were, the disks are those it was built with (or one).
         """
-        known = bool(machine.disks)
-        if hardware or not known:
-            cores = int(hardware.get("cpu", DEFAULT_CORES))
-            machine.cpu_count, machine.numa_cores = cores, list(range(cores))
-            machine.memory = int(hardware.get("memory", DEFAULT_MEMORY))
-            storage.replace_disks(
-                self.state, machine, [int(float(gb) * GB) for gb in hardware.get("disks", [DEFAULT_DISK])]
-            )
+        cores = int(hardware.get("cpu", machine.cpu_count or DEFAULT_CORES))
+        machine.cpu_count, machine.numa_cores = cores, list(range(cores))
+        machine.memory = machine.numa_memory = int(hardware.get("memory", machine.memory or DEFAULT_MEMORY))
+        disks = hardware.get("disks") or machine.next_hardware.get("disks") or [DEFAULT_DISK]
+        if "storage" not in machine.kept_by_commissioning or not machine.disks:
+            storage.replace_disks(self.state, machine, [int(float(gb) * GB) for gb in disks])
         machine.hardware_info.update(hardware.get("info", {}))
         for interface in machine.interfaces:
             if interface.type == "physical":
                 interface.link_connected = True
                 interface.interface_speed = interface.link_speed = NIC_SPEED
                 interface.vendor, interface.product, interface.firmware_version = NIC_VENDOR, NIC_PRODUCT, NIC_FIRMWARE
+        if not any(i.links for i in machine.interfaces):
+            self.link_boot_nic(machine)
+
+    def link_boot_nic(self, machine: Machine) -> None:
+        """The boot NIC gets an AUTO link on the subnet machines boot from."""
         boot = machine.boot_interface or next(iter(machine.interfaces), None)
         machine.boot_interface = boot
         subnet = self.boot_subnet()
-        if boot is not None and subnet is not None and not boot.links:
-            boot.vlan = subnet.vlan
-            self.state.add_address(alloc_type=AllocType.AUTO, subnet=subnet, interface=boot)
+        if boot is not None and subnet is not None:
+            for interface in machine.interfaces:
+                if interface.type == "physical" and interface.vlan is None:
+                    interface.vlan = subnet.vlan
+                if interface is not boot:
+                    network.ensure_link_up(self.state, interface)
+            network.link(self.state, boot, "auto", subnet)
 
     def boot_subnet(self) -> Subnet | None:
         """The subnet machines boot from: the first of a VLAN with DHCP."""
@@ -277,37 +332,13 @@ class Engine:
     def claim_auto_ips(self, machine: Machine) -> None:
         """Every AUTO link gets an address; MAAS does it when a deployment starts."""
         for interface in machine.interfaces:
-            for link in interface.links:
-                if link.alloc_type is AllocType.AUTO and link.ip is None and link.subnet is not None:
-                    link.ip = self.free_ip(link.subnet)
+            network.claim_auto(self.state, interface)
 
     def release_auto_ips(self, machine: Machine) -> None:
         for interface in machine.interfaces:
             for link in interface.links:
                 if link.alloc_type is AllocType.AUTO:
                     link.ip = None
-
-    def taken_ips(self, subnet: Subnet) -> set[str]:
-        """Single addresses of a subnet that are in use."""
-        network = ipaddress.ip_network(subnet.cidr)
-        taken = {a.ip for a in self.state.addresses if a.ip and ipaddress.ip_address(a.ip) in network}
-        taken |= {r.ip for r in self.state.reserved_ips if r.subnet is subnet}
-        taken |= {str(ip) for ip in [subnet.gateway_ip, *subnet.dns_servers] if ip}
-        return taken
-
-    def free_ip(self, subnet: Subnet) -> str:
-        """The first address that nothing uses or reserves."""
-        network = ipaddress.ip_network(subnet.cidr)
-        taken = self.taken_ips(subnet)
-        ranges = [
-            (ipaddress.ip_address(r.start_ip), ipaddress.ip_address(r.end_ip))
-            for r in self.state.ranges
-            if r.subnet is subnet
-        ]
-        for ip in network.hosts():
-            if str(ip) not in taken and not any(int(a) <= int(ip) <= int(b) for a, b in ranges):
-                return str(ip)
-        raise ServerError(f"No more IPs available in subnet: {subnet.cidr}.")
 
     # -- power ------------------------------------------------------------------------------------------------------
 

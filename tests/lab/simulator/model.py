@@ -358,6 +358,7 @@ class Interface:
     tags: list[str] = field(default_factory=list)
     params: dict[str, Any] = field(default_factory=dict)
     enabled: bool = True
+    acquired: bool = False  # a bridge of an allocation: it goes with the release
     link_connected: bool = True
     interface_speed: int = 0
     link_speed: int = 0

@@ -21,9 +21,15 @@ def may_see(user: User, node: Node) -> None:
 
 
 def may_edit(user: User, node: Node) -> None:
-    """Use one's own machine; nobody, not even an admin, changes a locked one."""
+    """Use a machine that is one's own or nobody's; nobody, not even an admin, changes a locked one."""
     if isinstance(node, Machine) and node.locked:
         raise Forbidden("")
+    if not visible(user, node):
+        raise Forbidden("")
+
+
+def may_lock(user: User, node: Node) -> None:
+    """Lock and unlock one's own."""
     if not user.is_superuser and node.owner is not user:
         raise Forbidden("")
 

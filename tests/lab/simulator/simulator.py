@@ -164,7 +164,7 @@ class Simulator:
         with self.world.at_rest() as state:
             chosen = [m if isinstance(m, Machine) else self.find(m) for m in machines] or list(state.machines)
             for machine in chosen:
-                self.world.engine.finish(machine, fail=fail, reason=reason, hardware=hardware)
+                self.world.engine.finish(machine, fail=fail, reason=reason, hardware=hardware, boots=True)
 
     def forward(self, seconds: float) -> None:
         """Move the clock; with `auto`, what is due by then is done."""

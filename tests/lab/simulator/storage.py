@@ -4,9 +4,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lab.simulator.model import BlockDevice, CacheSet, Filesystem, FilesystemGroup, Machine, Partition
+from lab.simulator.errors import BadRequest
+from lab.simulator.forms import Field, Form, listed
+from lab.simulator.http import Request
+from lab.simulator.model import (
+    ALLOCATED_STATUSES,
+    BlockDevice,
+    CacheSet,
+    Filesystem,
+    FilesystemGroup,
+    Machine,
+    Partition,
+)
 from lab.simulator.state import State
 
 if TYPE_CHECKING:
@@ -24,7 +36,8 @@ def align(size: int) -> int:
 
 
 def table_reserve(disk: BlockDevice) -> int:
-    return UEFI_RESERVE if disk.node.bios_boot_method == "uefi" else TABLE_RESERVE
+    bios = disk.node.bios_boot_method != "uefi" and disk.node.architecture.startswith("amd64/")
+    return TABLE_RESERVE if bios else UEFI_RESERVE
 
 
 def used_size(disk: BlockDevice) -> int:
@@ -39,10 +52,17 @@ def available_size(disk: BlockDevice) -> int:
     return align(disk.size - max(used_size(disk), table_reserve(disk)))
 
 
+def filesystem(thing: BlockDevice | Partition) -> Filesystem | None:
+    """What is shown of its filesystem: in the statuses of an allocation only what was allocated."""
+    node = thing.node if isinstance(thing, BlockDevice) else thing.device.node
+    return None if node.status in ALLOCATED_STATUSES and not node.storage_acquired else thing.filesystem
+
+
 def used_for(thing: BlockDevice | Partition) -> str:
-    if thing.filesystem is not None:
-        where = f" mounted at {thing.filesystem.mount_point}" if thing.filesystem.mount_point else ""
-        return f"{thing.filesystem.fstype} formatted filesystem{where}"
+    shown = filesystem(thing)
+    if shown is not None:
+        where = f" mounted at {shown.mount_point}" if shown.mount_point else ""
+        return f"{shown.fstype} formatted filesystem{where}"
     if isinstance(thing.group, FilesystemGroup):
         return f"{thing.group.kind} for {thing.group.name}"
     if isinstance(thing, BlockDevice) and thing.partition_table:
@@ -131,3 +151,23 @@ def replace_disks(state: State, machine: Machine, sizes: list[int]) -> None:
     for size in sizes:
         add_disk(state, machine, size)
     flat_layout(state, machine)
+
+
+def blank_layout(state: State, machine: Machine) -> None:
+    clear(state, machine)
+
+
+LAYOUTS: dict[str, Callable[[State, Machine], None]] = {"flat": flat_layout, "blank": blank_layout}
+LAYOUT_NAMES = ("bcache", "blank", "custom", "flat", "lvm", "vmfs6", "vmfs7")
+
+
+def set_layout(request: Request, machine: Machine) -> None:
+    """`op=set_storage_layout`."""
+    form = Form(request.data, [Field("storage_layout", listed("storage_layout", LAYOUT_NAMES), required=True)])
+    form.finish()
+    layout = form.get("storage_layout")
+    if layout not in LAYOUTS:
+        raise BadRequest(
+            f"Failed to configure storage layout '{layout}': No {layout} storage layout configuration found"
+        )
+    LAYOUTS[layout](request.state, machine)

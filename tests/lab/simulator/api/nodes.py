@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""nodes/: machines, devices and controllers alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.simulator.constraints import READ, Wish
+from lab.simulator.forms import mandatory
+from lab.simulator.http import NO_CONTENT, Request
+from lab.simulator.model import Controller, Machine, Status
+from lab.simulator.permissions import may_administer, may_see, visible
+from lab.simulator.render import Render
+from lab.simulator.routing import delete, get, post, resource
+
+
+@resource("nodes/")
+class Nodes:
+    @get()
+    def list(self, request: Request) -> Any:
+        """The short form of every node; filters of machines leave out what is none."""
+        wish = Wish.read(request.state, request.query, READ)
+        render, for_machines = Render(request.state), any(wish.table[n].machines_only for n in wish.cleaned)
+        found = []
+        for node in wish.candidates():
+            fits = wish.matches(node) if isinstance(node, Machine) else not for_machines and wish.matches_node(node)
+            if fits and visible(request.me, node):
+                found.append(render.node_stub(node))
+        return found
+
+    @get("is_registered", anonymous=True)
+    def is_registered(self, request: Request) -> Any:
+        mac = mandatory(request.query, "mac_address").lower()
+        return any(
+            not isinstance(i.node, Machine) or request.user is not None or i.node.status is not Status.NEW
+            for i in request.state.interfaces_by_mac(mac)
+        )
+
+    @post("set_zone", admin=True)
+    def set_zone(self, request: Request) -> Any:
+        from lab.simulator.api.machines import Machines
+
+        return Machines().set_zone(request)
+
+
+@resource("nodes/{system_id}/")
+class NodeItem:
+    @get()
+    def read(self, request: Request, system_id: str) -> Any:
+        node = request.state.node(system_id)
+        may_see(request.me, node)
+        render = Render(request.state)
+        return render.controller(node) if isinstance(node, Controller) else render.node(node)
+
+    @delete()
+    def delete(self, request: Request, system_id: str) -> Any:
+        node = request.state.node(system_id)
+        may_administer(request.me, node)
+        if isinstance(node, Machine):
+            request.state.engine.delete(node)
+        else:
+            request.state.remove_node(node)
+        return NO_CONTENT

@@ -62,12 +62,6 @@ def plan(now: Situation, wish: Wish) -> Plan:
         now = after(now, answer)
 
 
-def predict(now: Situation, wish: Wish) -> Status | None:
-    """The status that the machine would end in; None if it would be gone. A refused wish changes nothing."""
-    end = plan(now, wish).end
-    return end.status if isinstance(end, Done) else now.status
-
-
 def after(now: Situation, move: Move) -> Situation:
     """The situation that a move leads to when all goes well."""
     status = move.good[0]
@@ -104,7 +98,7 @@ def _unknown(now: Situation, wish: Wish) -> Answer:
         return Done(None)
     if now.previous in (Status.RELEASING, Status.DISK_ERASING) or any(step.op is Op.RELEASE for step in now.history):
         if wish.state in (State.PRESENT, State.READY):
-            return Done(None, gone=True)
+            return Done(None)
         return refuse("gone", now, wish)
     if now.can_enlist and now.previous is None and not now.history:
         return _step(Op.ENLIST, now)
@@ -251,5 +245,4 @@ def _wait(status: Status, now: Situation) -> Wait:
     good: tuple[Status | None, ...] = (status.leads_to or now.previous or Status.READY,)
     if status in (Status.RELEASING, Status.DISK_ERASING):
         good = EFFECTS[Op.RELEASE].good
-    bad = frozenset({status.fails_as} if status.fails_as else ())
-    return Wait(status, good, bad, f"it is {status.label.lower()} already")
+    return Wait(status, good, f"it is {status.label.lower()} already")

@@ -180,7 +180,7 @@ def refuse(why: str, now: Situation, wish: Wish) -> Refusal:
         "otherwise": _otherwise(now, wish),
     }
     reason = f"{now.name} {_cannot(why, wish)}: {text.why.format(**words)}."
-    return Refusal(reason, text.hint.format(**words), text.kind, status)
+    return Refusal(reason, text.hint.format(**words), text.kind)
 
 
 def _in_status(status: Status | None) -> str:

@@ -30,10 +30,6 @@ class Shares:
     missing: int
     reason: str = ""
 
-    @property
-    def total(self) -> int:
-        return sum(self.add.values())
-
 
 @dataclass(frozen=True)
 class Member:
@@ -42,14 +38,6 @@ class Member:
     system_id: str
     zone: str
     status: Status
-
-
-@dataclass(frozen=True)
-class Trim:
-    """Which members go, and how many too many remain because only deployed ones are left."""
-
-    victims: tuple[Member, ...]
-    left_over: int = 0
 
 
 def shares(
@@ -111,8 +99,7 @@ def _shortage(
     return f"{missing} too few: no further machine fits in {', '.join(zones)}"
 
 
-# Scaling down takes the machines first whose loss costs least. What is not here is FARTHEST, up to RUNNING it may run
-# something.
+# Scaling down takes the machines first whose loss costs least. What is not here is FARTHEST.
 DISTANCE: Mapping[Status, int] = {
     Status.DEPLOYED: 0,
     Status.TESTING: 1,
@@ -124,7 +111,6 @@ DISTANCE: Mapping[Status, int] = {
     Status.RESERVED: 3,
 }
 FARTHEST = 4
-RUNNING = 1
 
 
 def victims(members: Iterable[Member], number: int, spread: Spread = Spread.EVEN) -> tuple[Member, ...]:
@@ -139,14 +125,6 @@ def victims(members: Iterable[Member], number: int, spread: Spread = Spread.EVEN
         ranked.append((-_distance(member), -fullness[zone], zone, member))
     ranked.sort(key=lambda rank: rank[:3])
     return tuple(member for *_, member in ranked[: max(0, number)])
-
-
-def trim(members: Iterable[Member], count: int, spread: Spread = Spread.EVEN) -> Trim:
-    """What two runs that allocated at once give back: down to `count`, but never a machine that runs something."""
-    every = set(members)
-    surplus = max(0, len(every) - count)
-    spare = [member for member in victims(every, len(every), spread) if _distance(member) > RUNNING]
-    return Trim(tuple(spare[:surplus]), max(0, surplus - len(spare)))
 
 
 def _distance(member: Member) -> int:

@@ -148,22 +148,17 @@ class Wait:
 
     status: Status
     good: tuple[Status | None, ...]
-    bad: frozenset[Status]
     reason: str
 
     def pending(self, now: Situation) -> bool:
         return now.status is self.status
 
-    def failed(self, now: Situation) -> bool:
-        return now.status in self.bad
-
 
 @dataclass(frozen=True)
 class Done:
-    """Nothing is left to do. A machine that a release has removed is `gone`."""
+    """Nothing is left to do. No status: it is gone, deleted or removed by its release."""
 
     status: Status | None
-    gone: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,7 +168,6 @@ class Refusal:
     reason: str
     hint: str
     kind: str
-    status: Status | None = None
 
     def failure(self, name: str) -> Failure:
         return Failure(self.kind, self.reason, object=name, hint=self.hint)
@@ -246,7 +240,3 @@ class Plan:
     @property
     def steps(self) -> tuple[Step, ...]:
         return tuple(move for move in self.moves if isinstance(move, Step))
-
-    @property
-    def changes(self) -> bool:
-        return bool(self.steps)

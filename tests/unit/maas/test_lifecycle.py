@@ -272,7 +272,7 @@ def test_a_failed_test_fails_a_task_that_only_tests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "expected"), [("ready", Done(None, gone=True)), ("absent", Done(None)), ("deployed", "not_found")]
+    ("state", "expected"), [("ready", Done(None)), ("absent", Done(None)), ("deployed", "not_found")]
 )
 def test_a_composed_machine_is_gone_after_its_release(state: str, expected: Done | str) -> None:
     releasing = machine("releasing").vanished()

@@ -22,12 +22,15 @@ NAME, MAC, IP = "lxd1", "52:54:00:f0:00:01", "10.99.0.240"
 
 
 class Trouble(Exception):
-    """A request to LXD that failed, in the words of MAAS's driver. `resources`: there is not enough of something."""
+    """A request to LXD that failed, in the words of MAAS's driver."""
 
-    def __init__(self, text: str, *, resources: bool = False) -> None:
-        super().__init__(text)
-        self.text = text
-        self.resources = resources
+
+class Unreachable(Trouble):
+    """Nothing answers there."""
+
+
+class NoSpace(Trouble):
+    """No storage pool has room for a disk."""
 
 
 @dataclass(eq=False)
@@ -121,7 +124,7 @@ class Server:
         what = "storage space on storage pools" if named else "storage space on any storage pools"
         if preferred and not named:
             what = "space in default storage pool"
-        raise Trouble(f"Not enough {what}: {', '.join(p.name for p in candidates)}", resources=True)
+        raise NoSpace(f"Not enough {what}: {', '.join(p.name for p in candidates)}")
 
     def create(self, project: str, instance: Instance) -> None:
         self.projects.setdefault(project, {})[instance.name] = instance
@@ -156,7 +159,7 @@ def connect(state: State, address: str, project: str, certificate: str, password
     server = servers(state).get((host, port))
     if server is None:
         connection = f"<urllib3.connection.HTTPSConnection object at 0x{id(state):x}>"
-        raise Trouble(
+        raise Unreachable(
             f"Failed to connect to the LXD REST API: HTTPSConnectionPool(host='{host}', port={port}): "
             f"Max retries exceeded with url: /1.0?project={project} (Caused by NewConnectionError('{connection}: "
             "Failed to establish a new connection: [Errno 111] Connection refused'))"

@@ -286,6 +286,7 @@ class Engine:
         """A VM, not commissioned before, keeps what it was composed with; who advances it by hand gives it disks."""
         if hardware is None:
             storage.flat_layout(self.state, machine)
+            machine.kept_by_commissioning.add("storage")
             return None
         machine.cpu_speed = 0
         return {"cpu": machine.cpu_count, "memory": machine.memory, **hardware}

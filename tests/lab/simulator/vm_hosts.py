@@ -147,7 +147,7 @@ def _commission_host(state: State, host: VMHost, server: lxd.Server) -> None:
     if not isinstance(machine, Machine) or not machine.dynamic or machine.commissioning_set is not None:
         return
     machine.cpu_count, machine.cpu_speed, machine.memory = server.cores, server.cpu_speed, server.memory
-    machine.numa_cores = list(range(server.cores))
+    machine.numa_cores, machine.numa_memory = list(range(server.cores)), server.memory
     machine.hardware_uuid = state.new_uuid()
     machine.osystem, machine.distro_series = "ubuntu", "noble"
     machine.tags.append(ensure_tag(state, VIRTUAL_TAG))
@@ -246,6 +246,7 @@ def _make_machine(
         cpu_speed=server.cpu_speed,
         memory=instance.memory,
         numa_cores=list(range(instance.core_count)),
+        numa_memory=instance.memory,
         parent=node_of(state, host),
         min_hwe_kernel=None,
         bios_boot_method="uefi",
@@ -372,7 +373,7 @@ def compose(request: Request, host: VMHost, form: Form, *, on_demand: bool = Fal
     if on_demand or cleaned["skip_commissioning"]:
         _ready(state, machine)
     else:
-        lifecycle.commission(request, machine)
+        lifecycle.commission(request, machine, keep=["networking"] if links else [])
     return machine
 
 

@@ -60,8 +60,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Resul
 COMPLETED = ("power_parameters", "annotations")
 # They belong to one machine, so they cannot be the default of several.
 OF_ONE_MACHINE = ("hostname", "mac_addresses")
-# Before these, or while somebody else's lock is on, a change would be in vain.
-LEAVING = frozenset({Op.RELEASE, Op.DELETE})
 
 
 @dataclass(eq=False)
@@ -124,7 +122,7 @@ class Entry:
         return {**self.wished.annotations, **(marked(self.claim) if self.claim and allocates else {})}
 
     def _adjust(self, machine: Machine, answer: Answer) -> Sequence[Change]:
-        if isinstance(answer, Step) and (answer.op in LEAVING or answer.op is Op.UNLOCK):
+        if isinstance(answer, Step) and answer.op is Op.UNLOCK:
             return ()
         return [*self.changes, *annotating(self.annotations)(machine, answer)]
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from integration.harness import Outcome, run_task
 from lab.simulator import Simulator
 
@@ -93,6 +95,72 @@ def test_a_failing_deployment_ends_the_wait_with_its_reasons(sim: Simulator) -> 
     assert "No root disk." in came.msg
     assert any("No root disk." in event for event in failure(came)["events"])
     assert came["summary"] == {"failed": 1}
+
+
+ACTS = [
+    ("Ready", "test", ["test"], "Ready"),
+    ("Deployed", "test", ["test"], "Deployed"),
+    ("Ready", "recommission", ["commission"], "Ready"),
+    ("Deployed", "power_cycle", ["power_off", "power_on"], "Deployed"),
+]
+
+
+@pytest.mark.parametrize(("status", "act", "ops", "end"), ACTS)
+def test_an_act_is_done_each_time(sim: Simulator, status: str, act: str, ops: list[str], end: str) -> None:
+    sim.machine("node-1", status=status)
+    for _run in range(2):
+        sim.requests.clear()
+        assert machine(sim, "node-1", act=act, check=True).changed
+        came = machine(sim, "node-1", act=act)
+        assert not came.failed, came.msg
+        assert came.changed
+        assert [entry.op for entry in sim.requests.writes()] == ops
+        assert came["machine"]["status_name"] == end
+
+
+@pytest.mark.parametrize(
+    ("status", "end"), [("Commissioning", "New"), ("Deploying", "Allocated"), ("Disk erasing", "Failed disk erasing")]
+)
+def test_what_runs_is_aborted(sim: Simulator, status: str, end: str) -> None:
+    sim.auto(0)
+    sim.machine("node-1", status=status)
+    came = machine(sim, "node-1", act="abort")
+    assert came["machine"]["status_name"] == end
+
+
+def test_without_waiting_fields_are_set_and_the_rest_goes_on_by_itself(sim: Simulator) -> None:
+    sim.auto(0)
+    sim.machine("node-1", status="Deployed")
+    came = machine(sim, "node-1", state="ready", erase=True, description="x", wait=False)
+    assert not came.failed
+    assert came["machine"]["status_name"] == "Disk erasing"
+    assert came["summary"] == {"disk_erasing": 1}
+    assert sim.find("node-1").description == "x"
+
+
+def test_a_machine_that_takes_too_long_fails_with_what_it_was_doing(sim: Simulator) -> None:
+    sim.auto(0)
+    sim.machine("node-1")
+    came = machine(sim, "node-1", state="deployed", wait_timeout=0.1)
+    assert failure(came)["kind"] == "timeout"
+    assert "node-1 is not Deployed after" in came.msg
+    assert came.changed
+
+
+@pytest.mark.parametrize(("status", "word"), [("Failed deployment", "failed_deployment"), ("Broken", "broken")])
+def test_what_recover_names_is_led_out_of_its_failure(sim: Simulator, status: str, word: str) -> None:
+    sim.machine("node-1", status=status)
+    assert failure(machine(sim, "node-1", state="deployed"))["kind"] == "failed_state"
+    came = machine(sim, "node-1", state="deployed", recover=[word])
+    assert came["machine"]["status_name"] == "Deployed"
+
+
+def test_a_machine_whose_disks_were_not_erased_needs_a_word_about_its_data(sim: Simulator) -> None:
+    sim.machine("node-1", status="Failed disk erasing")
+    refused = machine(sim, "node-1", state="ready", recover=["failed_disk_erasing"])
+    assert "its disks may still hold data" in refused.msg
+    came = machine(sim, "node-1", state="ready", erase=True)
+    assert came["machine"]["status_name"] == "Ready"
 
 
 # -- many at once ------------------------------------------------------------------------------------------------
@@ -313,3 +381,23 @@ def test_check_mode_accepts_what_an_earlier_task_would_have_made(sim: Simulator)
     assert not came.failed
     assert came["machine"]["zone"] == "az9"
     assert came["warnings"] == ["node-1: MAAS has no zone az9 yet.", "node-1: MAAS has no tag new yet."]
+
+
+# -- who may not ------------------------------------------------------------------------------------------------
+
+
+def test_a_plain_user_is_told_what_needs_an_administrator(sim: Simulator) -> None:
+    sim.machine("node-1")
+    key = plain_user(sim)
+    refused = run_task(sim, "machine", {"machines": ["node-1"], "description": "x", "maas_api_key": key})
+    assert failure(refused)["kind"] == "forbidden"
+    assert "need an administrator" in refused.msg
+    refused = run_task(sim, "machine", {"machines": ["node-1"], "power_parameters": BMC, "maas_api_key": key})
+    assert "this key may not read power parameters" in refused.msg
+    assert not run_task(sim, "machine", {"machines": ["node-1"], "state": "allocated", "maas_api_key": key}).failed
+
+
+def plain_user(sim: Simulator) -> str:
+    form = {"username": "ann", "email": "ann@example.com", "password": "x", "is_superuser": 0}
+    Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key))).post("users/", form)
+    return sim.key_of("ann")

@@ -99,6 +99,6 @@ def _then(machine: Mapping[str, Any], now: Situation, me: str, goal: Goal) -> Ma
     if ops and ops[-1] in (Op.POWER_ON, Op.POWER_OFF):
         then["power_state"] = now.power.value
     if Op.DEPLOY in ops:
-        osystem, _, series = str(goal.forms.get(Op.DEPLOY, {}).get("distro_series") or "").rpartition("/")
+        osystem, _slash, series = str(goal.forms.get(Op.DEPLOY, {}).get("distro_series") or "").rpartition("/")
         then.update(osystem=osystem or None, distro_series=series or None)
     return then

@@ -109,7 +109,7 @@ def enlisted(wished: Wished) -> Machine:
 
 def named(wished: Wished, name: str) -> Wished:
     """What is wished of a machine that was not found under its name: that it gets it."""
-    label, _, domain = name.partition(".")
+    label, _dot, domain = name.partition(".")
     if MAC.match(name):
         mac = name.lower().replace("-", ":")
         macs = wished.mac_addresses if mac in wished.mac_addresses else (mac, *wished.mac_addresses)

@@ -85,7 +85,12 @@ ABORTED = {
 BRIDGE_TYPES = ("ovs", "standard")
 ANNOTATION_KEY = re.compile(r"[\w.-]+")
 NO_ADDRESS = "Node has no address family in common with the server"
+NO_DISK = "Specify a storage device to be able to deploy this node."
 NO_ROOT = "Mount the root '/' filesystem to be able to deploy this node."
+NO_BOOT = (
+    "This node cannot be deployed because it needs a separate /boot partition.  "
+    "Mount /boot on a device to be able to deploy this node."
+)
 
 # Makes a machine for an allocation that nothing matches; the VM hosts put theirs here.
 COMPOSERS: list[Callable[[Request, Wish], Machine | None]] = []
@@ -394,13 +399,24 @@ def check_deployable(machine: Machine, *, ephemeral: bool) -> None:
     modes = [a.alloc_type for i in machine.interfaces for a in i.links if a.subnet is not None or a.ip]
     if not any(mode in (AllocType.AUTO, AllocType.STICKY, AllocType.USER_RESERVED) for mode in modes):
         raise BadRequest(NO_ADDRESS)
-    if not ephemeral and not has_root(machine):
-        raise BadRequest(NO_ROOT)
+    issues = [] if ephemeral else storage_issues(machine)
+    if issues:
+        raise Invalid({"storage": issues})
 
 
-def has_root(machine: Machine) -> bool:
+def storage_issues(machine: Machine) -> list[str]:
+    """Why the disks do not do for a deployment."""
     things: list[BlockDevice | Partition] = [*machine.disks, *(p for d in machine.disks for p in d.partitions)]
-    return any(t.filesystem is not None and t.filesystem.mount_point == "/" for t in things)
+    mounts = {t.filesystem.mount_point for t in things if t.filesystem is not None}
+    issues = []
+    if not any(d.type == "physical" for d in machine.disks):
+        issues.append(NO_DISK)
+    if "/" not in mounts:
+        issues.append(NO_ROOT)
+    arch = machine.architecture.split("/")[0]
+    if arch == "arm64" and machine.bios_boot_method != "uefi" and "/boot" not in mounts:
+        issues.append(NO_BOOT)
+    return issues
 
 
 # -- release --------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from lab.simulator.errors import Conflict, Forbidden, NotFound, Unavailable
@@ -36,6 +37,7 @@ NO_CHOICE = "Select a valid choice. That choice is not one of the available choi
 # -- reading addresses ----------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=8192)
 def parse_ip(value: str | None) -> Address | None:
     try:
         return ipaddress.ip_address(value or "")
@@ -59,8 +61,13 @@ def ip_address(value: str) -> str:
     return str(found)
 
 
+@lru_cache(maxsize=1024)
+def _network(cidr: str) -> Network:
+    return ipaddress.ip_network(cidr)
+
+
 def network_of(subnet: Subnet) -> Network:
-    return ipaddress.ip_network(subnet.cidr)
+    return _network(subnet.cidr)
 
 
 def contains(subnet: Subnet, ip: str | None) -> bool:

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import hmac
 import re
+import time
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote
 
@@ -85,7 +86,8 @@ def _check_time(request: Request, values: dict[str, str], token: Token, nonces: 
         timestamp = int(values["oauth_timestamp"])
     except ValueError as error:
         raise (BadRequest if request.state.release >= (3, 8) else ServerError)(str(error)) from None
-    now = request.state.clock.time()
+    # The clients' clocks do not move with the simulator's.
+    now = time.time()
     if now - timestamp > THRESHOLD:
         raise _refused(
             f"'Expired timestamp: given {timestamp} and now {int(now)} "

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import socketserver
 import threading
@@ -26,13 +27,12 @@ class Server(socketserver.ThreadingTCPServer):
     request_queue_size = 256
 
     def __init__(self, host: str, port: int, answer: Answer) -> None:
-        self.answer = answer
+        self.answer, self.host = answer, host
         self._connections: set[socket.socket] = set()
         self._guard = threading.Lock()
         super().__init__((host, port), Connection)
-        self._thread = threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.1}, name=f"simulator:{self.port}", daemon=True
-        )
+        self._stopped = False
+        self._thread = threading.Thread(target=self._accept, name=f"simulator:{self.port}", daemon=True)
 
     @property
     def port(self) -> int:
@@ -43,16 +43,29 @@ class Server(socketserver.ThreadingTCPServer):
 
     def stop(self) -> None:
         """Close the listening socket and every open connection."""
+        self._stopped = True
         if self._thread.is_alive():
-            self.shutdown()
+            # Wakes the thread up; it may have seen the end already.
+            with contextlib.suppress(OSError), socket.create_connection((self.host, self.port), timeout=1):
+                self._thread.join(timeout=1)
         self.server_close()
         with self._guard:
             connections = list(self._connections)
         for connection in connections:
-            try:
+            with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        """Unlike `serve_forever` without polling: it stops at once."""
+        while not self._stopped:
+            try:
+                connection, address = self.get_request()
             except OSError:
                 continue
+            if self._stopped:
+                connection.close()
+            else:
+                self.process_request(connection, address)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._guard:

@@ -40,9 +40,8 @@ class Machines:
         mine = (m for m in request.state.machines if m.owner is request.user and m.status in OWNED)
         return [render.machine(m) for m in mine if not wanted or m.system_id in wanted]
 
-    @get("power_parameters")
+    @get("power_parameters", admin=True)
     def power_parameters(self, request: Request) -> Any:
-        request.require_admin("")
         wanted = request.query.getlist("id")
         return {m.system_id: m.power_parameters for m in request.state.machines if not wanted or m.system_id in wanted}
 

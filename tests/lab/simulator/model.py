@@ -8,6 +8,7 @@ Objects refer to each other directly, never by id; who deletes one removes it fr
 from __future__ import annotations
 
 import enum
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -659,8 +660,8 @@ class BootFile:
     filetype: str
     size: int
     sha256: str
-    content: bytes = field(default=b"", repr=False)
     received: int = 0
+    digest: Any = field(default_factory=hashlib.sha256, repr=False)  # of what was received so far
 
     @property
     def complete(self) -> bool:
@@ -677,13 +678,17 @@ class BootSet:
 
 @dataclass(eq=False)
 class BootResource:
-    """`type` is "Synced" or "Uploaded"; `kernels` are the sub-architectures that deployments may ask for."""
+    """`type` is "Synced" or "Uploaded"; `kernels` are the sub-architectures that deployments may ask for.
+
+    `subarches` and `title` are what the API shows, if anything.
+    """
 
     id: int
     type: str
     name: str
     architecture: str
-    title: str = ""
+    title: str | None = None
+    subarches: str | None = None
     base_image: str = ""
     kernels: list[str] = field(default_factory=list)
     platform: str | None = None

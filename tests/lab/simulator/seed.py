@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 from lab.simulator.model import (
@@ -20,6 +21,7 @@ from lab.simulator.model import (
     Pool,
     ResultType,
     Script,
+    ScriptVersion,
     Subnet,
     Token,
     User,
@@ -33,6 +35,9 @@ RACK_HOSTNAME, RACK_MAC, RACK_IP = "region1", "52:54:00:99:00:02", "10.99.0.2"
 MACHINE_SUBNET = "10.99.0.0/24"
 CUSTOM_IMAGE = "custom-img"
 UBUNTU = {"focal": ("ga-20.04",), "jammy": ("ga-22.04", "hwe-22.04"), "noble": ("ga-24.04", "hwe-24.04")}
+IMAGE_VERSION, FILE_SIZE = "20260801", 512
+SYNCED_FILES = (("squashfs", "squashfs"), ("boot-kernel", "boot-kernel"), ("boot-initrd", "boot-initrd"))
+UPLOADED_FILES = (("root.tgz", "root-tgz"),)
 CONFIG = {
     "maas_name": "region1",
     "completed_intro": True,
@@ -146,10 +151,15 @@ def _script(
     networking: bool,
 ) -> None:
     hours, minutes, seconds = (int(n) for n in timeout.split(":"))
+    content = f"#!/bin/sh\n# What {name} does on a real machine is left out here.\n"
+    version = state.script_versions.make(
+        ScriptVersion, content=content, comment="Created by maas-None", created=state.now
+    )
     state.scripts.make(
         Script,
         name=name,
         title=name,
+        history=[version],
         type=member(ResultType, kind),
         hardware_type=member(HardwareType, hardware),
         parallel=parallel,
@@ -173,6 +183,7 @@ def _images(state: State) -> None:
                     name=f"ubuntu/{series}",
                     architecture=f"{arch}/{kernel}",
                     kernels=["generic", kernel],
+                    subarches=f"generic,{kernel}",
                     platform="generic",
                     supported_platforms="generic",
                 )
@@ -190,15 +201,14 @@ def _images(state: State) -> None:
 
 def _image(state: State, **values: object) -> None:
     resource = state.boot_resources.make(BootResource, **values)
-    boot_set = state.boot_sets.make(
-        BootSet, version="20261101", label="uploaded" if resource.type == "Uploaded" else "stable"
-    )
-    digest = f"{resource.id:064x}"
-    boot_set.files.append(
-        state.boot_files.make(
-            BootFile, filename="root.tgz", filetype="root-tgz", size=1024, sha256=digest, received=1024
+    uploaded = resource.type == "Uploaded"
+    boot_set = state.boot_sets.make(BootSet, version=IMAGE_VERSION, label="uploaded" if uploaded else "stable")
+    for filename, filetype in UPLOADED_FILES if uploaded else SYNCED_FILES:
+        made = state.boot_files.make(
+            BootFile, filename=filename, filetype=filetype, size=FILE_SIZE, sha256="", received=FILE_SIZE
         )
-    )
+        made.sha256 = hashlib.sha256(f"{resource.name} {resource.architecture} {filename}".encode()).hexdigest()
+        boot_set.files.append(made)
     resource.sets.append(boot_set)
 
 

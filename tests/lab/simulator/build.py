@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.simulator.engine import Engine
-from lab.simulator.model import Machine, Pool, ResultType, Status, Tag, Zone
+from lab.simulator.model import ALLOCATED_STATUSES, Machine, Pool, ResultType, Status, Tag, Zone
 from lab.simulator.state import State
 
 LISTS = ("zones", "pools", "tags")
@@ -113,6 +113,7 @@ def machine(
         made.osystem, made.distro_series, made.hwe_kernel = "ubuntu", distro_series, "ga-24.04"
         engine.start_scripts(made, ResultType.INSTALLATION)
         engine.claim_auto_ips(made)
+    made.storage_acquired = wanted in ALLOCATED_STATUSES
     made.power_state = power or ("on" if wanted in POWERED else "off" if engine.can_be_controlled(made) else "unknown")
     engine.enter(made, wanted)
     if wanted is Status.DEPLOYED:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lab.simulator import build, faults
-from lab.simulator.engine import ACTIONS
+from lab.simulator.engine import ACTIONS, TRANSITIONS
 from lab.simulator.http import Request, Response
 from lab.simulator.model import Machine, Status
 from lab.simulator.world import World
@@ -65,7 +65,7 @@ def advance(world: World, values: Values) -> dict[str, Any]:
         chosen = (
             [_machine(world, values)]
             if "system_id" in values
-            else [m for m in state.machines if m.status is not Status.NEW]
+            else [m for m in state.machines if m.status in TRANSITIONS]
         )
         for machine in chosen:
             world.engine.finish(

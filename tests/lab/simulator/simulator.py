@@ -14,6 +14,7 @@ from typing import Any
 
 from lab.simulator import build
 from lab.simulator.control import Control
+from lab.simulator.engine import TRANSITIONS
 from lab.simulator.faults import DOES, Fault, MachineFault
 from lab.simulator.log import RequestLog
 from lab.simulator.model import Machine
@@ -160,9 +161,10 @@ class Simulator:
             self.world.engine.set_auto(seconds, durations)
 
     def advance(self, *machines: Machine | str, fail: bool = False, reason: str = "", **hardware: Any) -> None:
-        """End the running transitions of these machines (of all, when none is named)."""
+        """End the running transitions of these machines (of all that have one, when none is named)."""
         with self.world.at_rest() as state:
-            chosen = [m if isinstance(m, Machine) else self.find(m) for m in machines] or list(state.machines)
+            chosen = [m if isinstance(m, Machine) else self.find(m) for m in machines]
+            chosen = chosen or [m for m in state.machines if m.status in TRANSITIONS]
             for machine in chosen:
                 self.world.engine.finish(machine, fail=fail, reason=reason, hardware=hardware, boots=True)
 

@@ -151,8 +151,12 @@ class Entry:
             self.then = self.machine or {}
 
     def _foresee(self, around: Surroundings, me: str, wait: bool, check: bool) -> None:
-        member = Member(self.name, self.goal, self.machine)
-        self.plan, then = forecast(member, me, wait)
+        goal = self.goal
+        if check and self.machine is None and not goal.can_enlist and self.wish.state is not State.ABSENT:
+            # An earlier task of the play may be the one that would have enlisted it.
+            goal = replace(goal, can_enlist=True)
+            self.warnings.append(f"{self.name}: MAAS does not know it yet.")
+        self.plan, then = forecast(Member(self.name, goal, self.machine), me, wait)
         if isinstance(self.plan.end, Refusal):
             # Carrying out sends nothing either, but asks MAAS for what explains it.
             raise self.plan.end.failure(self.name)
@@ -362,6 +366,10 @@ def _retag(entry: Entry, tag: str, gone: bool) -> None:
 
 def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     """An element's own options: a name alone, or suboptions that Ansible's validator finds right."""
+    name = element.get("name") if isinstance(element, Mapping) else element
+    if isinstance(name, (int, float)):
+        # YAML reads 52:54:00:12:34:02 as a number to the base of 60.
+        raise invalid(f"{where} is a number, {name}.", "Put quotes around MAC addresses and names of digits.")
     if not isinstance(element, Mapping):
         return {"name": str(element)}
     spec = {name: {key: value for key, value in option.items() if key != "default"} for name, option in options.items()}
@@ -372,8 +380,8 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
             ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg.rstrip(".")
             for error in checked.errors
         ]
-        name = f" ({element['name']})" if element.get("name") else ""
-        raise invalid(f"{where}{name} is wrong: {'; '.join(texts)}.", "An element takes name and the task's options.")
+        whose = f" ({name})" if name else ""
+        raise invalid(f"{where}{whose} is wrong: {'; '.join(texts)}.", "An element takes name and the task's options.")
     return {name: value for name, value in checked.validated_parameters.items() if value is not None}
 
 

@@ -202,7 +202,7 @@ EXAMPLES = r"""
 
 - name: A machine is gone for good
   metalshift.maas.machine:
-    machines: [52:54:00:12:34:02]
+    machines: ["52:54:00:12:34:02"]
     state: absent
 """
 

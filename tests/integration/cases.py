@@ -277,6 +277,8 @@ WRONG: list[Wrong] = [
     Wrong("machine", {"machines": [{"nme": "x"}]}, "unknown option nme"),
     Wrong("machine", {"machines": [{"zone": "x"}]}, "machines[1] is wrong: missing required arguments: name"),
     Wrong("machine", {"machines": [{"name": "x", "state": "up"}]}, "machines[1] (x) is wrong: value of state must be"),
+    Wrong("machine", {"machines": [41148003242], "state": "absent"}, "machines[1] is a number, 41148003242."),
+    Wrong("machine", {"machines": [{"name": 7}]}, "machines[1] is a number, 7. Put quotes"),
     Wrong("machine", {"machines": [""]}, "machines holds an empty name."),
     Wrong("machine", {"machines": ["x", "y"], "hostname": "z"}, "hostname cannot hold for 2 machines."),
     Wrong("machine", {"machines": ["x"], "wait_timeout": 0}, "wait_timeout must be more than 0 seconds"),

@@ -120,6 +120,11 @@ def test_a_machine_goes_all_the_way_from_new(sim: Simulator, drive: Drive) -> No
     (member,) = drive(drive.member("node01"))
     assert member.done
     assert [step.op for step in member.history] == [Op.COMMISSION, Op.ALLOCATE, Op.DEPLOY]
+    assert [line.rsplit(",", 1)[0] for line in drive.lines] == [
+        "0/1 deployed, 1 commissioning",
+        "0/1 deployed, 1 deploying",
+        "1/1 deployed",
+    ]
 
 
 def test_one_that_fails_does_so_at_once_with_its_reasons_and_the_others_arrive(sim: Simulator, drive: Drive) -> None:

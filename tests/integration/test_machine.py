@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
-from integration.harness import Outcome, run_task
+from integration.harness import Outcome, reach, run_playbook, run_task
 from lab.simulator import Simulator
 
 SECRETS = ("bmc-secret-7", "user-data-secret")
@@ -381,6 +383,35 @@ def test_check_mode_accepts_what_an_earlier_task_would_have_made(sim: Simulator)
     assert not came.failed
     assert came["machine"]["zone"] == "az9"
     assert came["warnings"] == ["node-1: MAAS has no zone az9 yet.", "node-1: MAAS has no tag new yet."]
+    came = machine(sim, "node-2", state="deployed", check=True)
+    assert came["machine"]["status_name"] == "Deployed"
+    assert came["warnings"] == ["node-2: MAAS does not know it yet."]
+    assert machine(sim, "node-2", state="deployed").failed
+
+
+def test_the_documented_examples_run(sim: Simulator, tmp_path: Path) -> None:
+    sim.machine("node-3", zone="az1")
+    sim.fault("machine", hostname="node-1", action="deploy")
+    (tmp_path / "cloud-config.yml.j2").write_text("#cloud-config\n")
+    module = importlib.import_module("ansible_collections.metalshift.maas.plugins.modules.machine")
+    tasks = [{**task, "ignore_errors": True} for task in yaml.safe_load(module.EXAMPLES)]
+    defaults = {"metalshift.maas.machine": {"wait_sleep": 0.02, "wait_timeout": 20}}
+    played = run_playbook(
+        tmp_path, tasks, environment=reach(sim), module_defaults=defaults, vars={"bmc_password": SECRETS[0]}
+    )
+    assert played.status == 0, played.output
+    assert [result["changed"] for result in played.results] == [True] * len(tasks)
+    failed = ["failure" in result for result in played.results]
+    assert failed == [False, True, False, False, False, False], played.output
+    assert SECRETS[0] not in played.output
+
+
+def test_a_renamed_machine_is_found_by_both_tasks_that_know_its_id(sim: Simulator) -> None:
+    made = sim.machine("node-1")
+    foreseen = machine(sim, made.system_id, hostname="node-7", check=True)
+    came = machine(sim, made.system_id, hostname="node-7")
+    assert foreseen["machine"]["fqdn"] == came["machine"]["fqdn"] == "node-7.maas"
+    assert not machine(sim, made.system_id, hostname="node-7").changed
 
 
 # -- who may not ------------------------------------------------------------------------------------------------

@@ -377,7 +377,11 @@ class Fleet:
 
     def _line(self) -> str:
         """How it stands, if that is news: `3/10 deployed, 7 deploying`."""
-        line = tally(self._members) + (f", MAAS does not answer: {self._trouble}" if self._trouble else "")
+        counted = [member for member in self._members if not member.aside]
+        if any(member.open and not _has_reached(member, _goal_word(counted)) for member in counted):
+            # It is about to go on from there: that is the news.
+            return ""
+        line = tally(counted) + (f", MAAS does not answer: {self._trouble}" if self._trouble else "")
         if line == self._told:
             return ""
         self._told = line

@@ -175,7 +175,7 @@ def refuse(why: str, now: Situation, wish: Wish) -> Refusal:
         "word": status.word if status is not None else "",
         "claim": now.claim,
         "recovery": RECOVERY.get(status, "") if status is not None else "",
-        "said": f" ({now.message})" if now.message else "",
+        "said": f" ({now.message.rstrip('.')})" if now.message else "",
         "in_status": _in_status(status),
         "otherwise": _otherwise(now, wish),
     }

@@ -113,10 +113,10 @@ def _masked_value(option: dict[str, Any] | None, value: Any) -> Any:
     if option is None or option.get("no_log"):
         return value if value is None else HIDDEN
     if "options" in option and isinstance(value, list):
-        return [_masked(option["options"], one) if isinstance(one, Mapping) else one for one in value]
+        return [_masked_value(option, one) for one in value]
     if "options" in option and isinstance(value, Mapping):
         return _masked(option["options"], value)
-    # Suboptions may be given as text, in JSON or as key=value.
-    if "options" in option and isinstance(value, str) and re.search(r"[{=]", value):
+    # Suboptions may be given as text, in JSON or as key=value, whole or cut at its commas; a name is only a name.
+    if "options" in option and isinstance(value, str) and not re.fullmatch(r"[\w.:-]*", value):
         return HIDDEN
     return value

@@ -12,13 +12,13 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.parameters import remove_values
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import Exchange
@@ -121,9 +121,26 @@ def without(secrets: set[str], value: Any) -> Any:
     return remove_values(value, long) if long else value
 
 
+class OrdinaryModule(AnsibleModule):  # type: ignore[misc]
+    """AnsibleModule, with its errors about arguments in our form, and without what misspelt options hold."""
+
+    def __init__(self, spec: Spec, name: str) -> None:
+        self._own_spec = spec
+        self._own_name = name
+        super().__init__(argument_spec=spec.argument_spec, supports_check_mode=True, **spec.rules())
+
+    def fail_json(self, msg: str, **said: Any) -> NoReturn:
+        if "failure" not in said:
+            failure = invalid(f"metalshift.maas.{self._own_name}: {msg.rstrip('.')}.")
+            msg, said["failure"] = str(failure), failure.to_dict()
+        said["invocation"] = {"module_args": self._own_spec.masked(self.params)}
+        super().fail_json(msg, **said)
+        raise SystemExit(1)
+
+
 def run_as_module(spec: Spec, converge: Converge, name: str) -> None:
     """The ordinary module: where Ansible copied it, under async and become."""
-    module = AnsibleModule(argument_spec=spec.argument_spec, supports_check_mode=True, **spec.rules())
+    module = OrdinaryModule(spec, name)
     lines: list[str] = []
     task = Task(module.params, check=module.check_mode, trace=lines.append)
     # Ansible would mask every value of a secret dict, a user name such as `admin` among them, wherever it appears.
@@ -134,7 +151,6 @@ def run_as_module(spec: Spec, converge: Converge, name: str) -> None:
         said.pop("diff")
     if module._verbosity >= 3:
         said["maas_requests"] = lines
-    said["invocation"] = {"module_args": spec.masked(module.params)}
     if said.pop("failed", False):
         module.fail_json(**said)
-    module.exit_json(**said)
+    module.exit_json(**said, invocation={"module_args": spec.masked(module.params)})

@@ -179,3 +179,15 @@ def _clean_environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_INVENTORY_UNPARSED_WARNING": "0",
     }
     return {**kept, **{name: str(value) for name, value in own.items()}}
+
+
+def assert_no_secret(text: str, secrets: Sequence[str]) -> None:
+    for secret in secrets:
+        assert secret not in text, f"{secret} in {text[max(0, text.find(secret) - 300) : text.find(secret) + 100]}"
+
+
+def assert_no_secret_left(folder: Path, secrets: Sequence[str]) -> None:
+    """No file below the folder holds one of them."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert_no_secret(path.read_text(errors="replace"), secrets)

@@ -193,6 +193,7 @@ def test_the_secrets_of_a_task_are_known(params, secrets):
         ({"machines": [{"name": "a", "user_dta": "u"}]}, {"machines": [{"name": "a", "user_dta": HIDDEN}]}),
         ({"machines": '[{"user_data": "u"}]'}, {"machines": HIDDEN}),
         ({"machines": "node-1"}, {"machines": "node-1"}),
+        ({"machines": ["52:54:00:00:00:01", ' "user_data": "u"}']}, {"machines": ["52:54:00:00:00:01", HIDDEN]}),
         ({"nested": {"key": "k"}}, {"nested": {"key": HIDDEN}}),
         ({"nested": "key=k"}, {"nested": HIDDEN}),
         ({"passwrod": "s"}, {"passwrod": HIDDEN}),

@@ -37,8 +37,8 @@ def no_controller(node: Node, what: str) -> None:
 
 def find(request: Request, system_id: str, id: str) -> Interface:
     """By id or name; administrators change machines, owners their devices."""
-    node = request.state.node(system_id)
-    found = next((i for i in node.interfaces if id in (str(i.id), i.name)), None)
+    node = request.state.node_by_system_id(system_id)
+    found = next((i for i in node.interfaces if id in (str(i.id), i.name)), None) if node else None
     if found is None:
         raise NotFound.of("Interface")
     return found

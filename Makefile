@@ -3,6 +3,7 @@
 
 PORT = 5240
 KEY_FILE = key.txt
+ARGS =
 RUN = @sh tests/tools/python.sh
 
 .PHONY: help test demo lint sanity unit integration lab conformance crash cores bench docs build simulator generate locks clean purge
@@ -24,19 +25,19 @@ sanity: ## ansible-test sanity on every ansible-core that has a Python here
 	$(RUN) sanity
 
 unit: ## the pure parts, and the HTTP client
-	$(RUN) unit
+	$(RUN) unit $(ARGS)
 
 integration: ## the modules against the simulator
-	$(RUN) integration
+	$(RUN) integration $(ARGS)
 
 lab: ## the simulator itself
-	$(RUN) lab
+	$(RUN) lab $(ARGS)
 
 conformance: ## how faithful the simulator is to recorded answers of MAAS
-	$(RUN) conformance
+	$(RUN) conformance $(ARGS)
 
 crash: ## kill a run after each of its requests, and run it again
-	$(RUN) crash
+	$(RUN) crash $(ARGS)
 
 cores: ## unit and integration on the other versions of ansible-core
 	$(RUN) cores

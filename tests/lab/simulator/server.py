@@ -96,6 +96,10 @@ class Connection(BaseHTTPRequestHandler):
             if "chunked" in self.headers.get("Transfer-Encoding", "")
             else self.rfile.read(int(self.headers.get("Content-Length") or 0))
         )
+        if len(body) < int(self.headers.get("Content-Length") or 0):
+            # The client died while it sent: neither nginx nor Twisted acts on half a request.
+            self.close_connection = True
+            return
         response = self.server.answer(Request.parse(self.command, self.path, dict(self.headers.items()), body))
         if response is None:
             # Dropped on demand: not even a status line.

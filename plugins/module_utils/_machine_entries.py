@@ -7,6 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -58,6 +59,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Resul
 
 # Dicts that an element completes instead of replacing: a shared user and password, an address of its own.
 COMPLETED = ("power_parameters", "annotations")
+NAME = re.compile(r"^[\w.:-]+$")
 # They belong to one machine, so they cannot be the default of several.
 OF_ONE_MACHINE = ("hostname", "mac_addresses")
 
@@ -84,7 +86,9 @@ class Entry:
     @classmethod
     def of(cls, element: Any, params: Mapping[str, Any], options: Options, where: str) -> Entry:
         """The entry for one element of `machines`; with what is wrong with it as its failure."""
-        name = str(element.get("name") or where) if isinstance(element, Mapping) else str(element)
+        given = str(element.get("name")) if isinstance(element, Mapping) else str(element)
+        # What is no name may be anything, a dict as text with its secrets included: it is not repeated.
+        name = given if NAME.match(given) else where
         try:
             own = _checked(element, options, where)
             entry = cls(name, _with_defaults(own, params, options))
@@ -95,8 +99,6 @@ class Entry:
         return entry
 
     def _understand(self) -> None:
-        if not self.name.strip():
-            raise invalid("machines holds an empty name.", "Give a system_id, hostname, FQDN or MAC address.")
         erase = forms.erasing(self.params)
         self.wish = replace(Wish.from_params(self.params), erase=erase)
         self.forms = forms.forms_from_params(self.params, user_data(self.params))
@@ -370,6 +372,8 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     if isinstance(name, (int, float)):
         # YAML reads 52:54:00:12:34:02 as a number to the base of 60.
         raise invalid(f"{where} is a number, {name}.", "Put quotes around MAC addresses and names of digits.")
+    if (name is not None and not NAME.match(str(name))) or element is None:
+        raise invalid(f"{where} is no name of a machine.", "Give a hostname, FQDN, system_id or MAC address.")
     if not isinstance(element, Mapping):
         return {"name": str(element)}
     spec = {name: {key: value for key, value in option.items() if key != "default"} for name, option in options.items()}

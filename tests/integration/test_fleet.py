@@ -136,7 +136,7 @@ def test_one_that_fails_does_so_at_once_with_its_reasons_and_the_others_arrive(s
     assert failure is not None
     assert failure.kind == "failed_state"
     assert "node02 cannot be deployed: it is in Failed deployment" in str(failure)
-    assert "The disk is on fire." in str(failure)
+    assert "The disk is on fire" in str(failure)
     assert any("The disk is on fire." in event for event in failure.events)
 
 

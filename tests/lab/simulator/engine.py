@@ -350,8 +350,7 @@ class Engine:
         """Carry out "power-on", "power-off" or "power-cycle"; a manual machine ignores them."""
         if not self.can_be_controlled(machine):
             return
-        if not self.state.rack.connected:
-            raise Unavailable(f"No rack controllers can access the BMC of node {machine.hostname}")
+        self.require_rack(machine)
         error = self.power_faults.get(action)
         if error:
             self.say(
@@ -363,6 +362,10 @@ class Engine:
             raise ServerError(error)
         machine.power_state = "off" if action == "power-off" else "on"
         self.say(machine, "Powering off" if action == "power-off" else "Powering on", level="DEBUG")
+
+    def require_rack(self, machine: Machine) -> None:
+        if not self.state.rack.connected:
+            raise Unavailable(f"No rack controllers can access the BMC of node {machine.hostname}")
 
     def switch_on(self, machine: Machine) -> None:
         """On, or through off and on when it is on already: what starts a machine in another environment."""

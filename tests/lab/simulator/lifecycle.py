@@ -450,11 +450,7 @@ def release_form(request: Request) -> ReleaseWish:
 def release(request: Request, machine: Machine, wish: ReleaseWish) -> None:
     """Give a machine back; with erasing it boots once more first."""
     state, engine = request.state, request.state.engine
-    hosted = [h.name for h in state.vm_hosts if h.host is machine]
-    if hosted and not wish.force:
-        raise BadRequest(f"The following VM hosts must be removed first: {', '.join(hosted)}")
-    for host in [h for h in state.vm_hosts if h.host is machine]:
-        state.vm_hosts.discard(host)
+    drop_hosted(state, machine, force=wish.force)
     engine.asked(machine, "User releasing node", request.user, wish.comment)
     if wish.erase and machine.status in ERASED_AFTER:
         engine.asked(machine, "User erasing disk", request.user, wish.comment)
@@ -491,6 +487,21 @@ def give_back(request: Request, machine: Machine) -> None:
             engine.finish(machine)
 
     request.after_commit(switch_off)
+
+
+def drop_hosted(state: State, machine: Machine, *, force: bool) -> None:
+    """A machine that is a VM host is neither released nor deleted, unless by force; then its VM host goes with it."""
+    hosted = [h for h in state.vm_hosts if h.host is machine]
+    if hosted and not force:
+        names = ", ".join(h.name for h in hosted)
+        raise BadRequest(f"The following VM hosts must be removed first: {names}")
+    for host in hosted:
+        state.vm_hosts.discard(host)
+
+
+def delete(request: Request, machine: Machine) -> None:
+    drop_hosted(request.state, machine, force=string_bool(request.query, "force", False))
+    request.state.engine.delete(machine)
 
 
 # -- the rest -------------------------------------------------------------------------------------------------------
@@ -655,12 +666,11 @@ def annotate(request: Request, machine: Machine) -> None:
 
 
 def power_state(request: Request, machine: Machine) -> str:
-    """What the BMC says; "error" when nobody can ask it."""
+    """What the BMC says."""
     engine = request.state.engine
     if not engine.can_be_controlled(machine):
         return "unknown"
-    if not request.state.rack.connected:
-        return "error"
+    engine.require_rack(machine)
     if machine.power_state == "unknown":
         machine.power_state = "off"
     return machine.power_state

@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.simulator import bson, lifecycle, machine_forms, storage
 from lab.simulator.errors import BadRequest, Conflict
-from lab.simulator.forms import Field, Form, listed, optional, string_bool
+from lab.simulator.forms import Field, Form, listed, optional
 from lab.simulator.http import NO_CONTENT, Request, Response, text
 from lab.simulator.model import Filesystem, Machine, Status
 from lab.simulator.permissions import may_administer, may_edit, may_lock, may_see
@@ -36,13 +36,7 @@ class MachineItem:
     @delete()
     def delete(self, request: Request, system_id: str) -> Any:
         machine = administered(request, system_id)
-        hosted = [h for h in request.state.vm_hosts if h.host is machine]
-        if hosted and not string_bool(request.query, "force", False):
-            names = ", ".join(h.name for h in hosted)
-            raise BadRequest(f"The following VM hosts must be removed first: {names}")
-        for host in hosted:
-            request.state.vm_hosts.discard(host)
-        request.state.engine.delete(machine)
+        lifecycle.delete(request, machine)
         return NO_CONTENT
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -210,7 +204,7 @@ class MachineItem:
         machine = administered(request, system_id)
         if machine.status not in CONFIGURABLE:
             raise Conflict("Cannot change the storage layout on a machine that is not Ready or Allocated.")
-        storage.set_layout(request, machine)
+        layouts.set_layout(request, machine)
         return rendered(request, machine)
 
     @post("mount_special")

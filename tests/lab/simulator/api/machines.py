@@ -111,17 +111,20 @@ class Machines:
 
     @post("set_zone", admin=True)
     def set_zone(self, request: Request) -> Any:
-        state = request.state
-        form = Form(request.data, [Field("zone", among(lambda v: state.zones.first(name=v)), required=True)])
-        wanted = request.data.getlist("nodes")
-        nodes = [state.node_by_system_id(s) for s in wanted]
-        if any(n is None for n in nodes):
-            form.fail("system_id", "Some of the given system ids are invalid system ids.")
-        form.finish()
-        for node in nodes:
-            if node is not None:
-                node.zone = form.get("zone")
-        return None
+        return set_zone(request)
+
+
+def set_zone(request: Request) -> None:
+    """Move nodes of any kind."""
+    state = request.state
+    form = Form(request.data, [Field("zone", among(lambda v: state.zones.first(name=v)), required=True)])
+    wanted = request.data.getlist("nodes")
+    nodes = [n for n in map(state.node_by_system_id, wanted) if n is not None]
+    if len(nodes) != len(wanted):
+        form.fail("system_id", "Some of the given system ids are invalid system ids.")
+    form.finish()
+    for node in nodes:
+        node.zone = form.get("zone")
 
 
 def find(request: Request, wish: Wish) -> Machine | None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from lab.simulator import bson, lifecycle
+from lab.simulator.api.machines import set_zone
 from lab.simulator.constraints import READ, Wish
 from lab.simulator.forms import mandatory
-from lab.simulator.http import NO_CONTENT, Request
-from lab.simulator.model import Controller, Machine, Status
+from lab.simulator.http import NO_CONTENT, Request, Response
+from lab.simulator.model import Machine, Status
 from lab.simulator.permissions import may_administer, may_see, visible
 from lab.simulator.render import Render
 from lab.simulator.routing import delete, get, post, resource
@@ -19,14 +21,14 @@ from lab.simulator.routing import delete, get, post, resource
 class Nodes:
     @get()
     def list(self, request: Request) -> Any:
-        """The short form of every node; filters of machines leave out what is none."""
+        """Filters of machines leave out what is none."""
         wish = Wish.read(request.state, request.query, READ)
         render, for_machines = Render(request.state), any(wish.table[n].machines_only for n in wish.cleaned)
         found = []
         for node in wish.candidates():
             fits = wish.matches(node) if isinstance(node, Machine) else not for_machines and wish.matches_node(node)
             if fits and visible(request.me, node):
-                found.append(render.node_stub(node))
+                found.append(render.node(node))
         return found
 
     @get("is_registered", anonymous=True)
@@ -39,9 +41,7 @@ class Nodes:
 
     @post("set_zone", admin=True)
     def set_zone(self, request: Request) -> Any:
-        from lab.simulator.api.machines import Machines
-
-        return Machines().set_zone(request)
+        return set_zone(request)
 
 
 @resource("nodes/{system_id}/")
@@ -50,15 +50,25 @@ class NodeItem:
     def read(self, request: Request, system_id: str) -> Any:
         node = request.state.node(system_id)
         may_see(request.me, node)
-        render = Render(request.state)
-        return render.controller(node) if isinstance(node, Controller) else render.node(node)
+        return Render(request.state).node(node)
+
+    @get("details")
+    def details(self, request: Request, system_id: str) -> Any:
+        may_see(request.me, request.state.node(system_id))
+        return Response(200, bson.encode({"lldp": None, "lshw": None}), "application/bson")
+
+    @get("power_parameters")
+    def power_parameters(self, request: Request, system_id: str) -> Any:
+        node = request.state.node(system_id)
+        request.require_admin("")
+        return node.power_parameters if isinstance(node, Machine) else {}
 
     @delete()
     def delete(self, request: Request, system_id: str) -> Any:
         node = request.state.node(system_id)
         may_administer(request.me, node)
         if isinstance(node, Machine):
-            request.state.engine.delete(node)
+            lifecycle.delete(request, node)
         else:
             request.state.remove_node(node)
         return NO_CONTENT

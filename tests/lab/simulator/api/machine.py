@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.simulator import bson, lifecycle, machine_forms, storage
+from lab.simulator import bson, layouts, lifecycle, machine_forms, storage
 from lab.simulator.errors import BadRequest, Conflict
 from lab.simulator.forms import Field, Form, listed, optional
 from lab.simulator.http import NO_CONTENT, Request, Response, text

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import ansible_runner
+
 from lab.simulator import Simulator
 
 HERE = Path(__file__).parent
@@ -45,7 +46,8 @@ def main() -> int:
         return 1
     writes = sum(request.method != "GET" for request in requests)
     tell(
-        f"\nThat was {len(requests)} requests to MAAS, {writes} of them writes, in {time.monotonic() - began:.0f} seconds."
+        f"\nThat was {len(requests)} requests to MAAS, {writes} of them writes, "
+        f"in {time.monotonic() - began:.0f} seconds."
     )
     tell("Next: `make simulator` for a MAAS of your own to try playbooks on, `make test` for everything else.")
     return 0

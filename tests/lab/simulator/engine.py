@@ -245,7 +245,7 @@ class Engine:
 
     def finish_exiting_rescue(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
         self.enter(machine, machine.previous_status)
-        if machine.status is Status.READY:
+        if machine.status in (Status.NEW, Status.READY):
             machine.owner = None
         self.say(machine, "Exited rescue mode")
 

@@ -15,6 +15,7 @@ from lab.simulator.http import Request
 SECRET = re.compile(r"pass|secret|token|key|certificate|user_data|power_parameters|oauth_|content", re.IGNORECASE)
 PUBLIC = {"keyring_filename", "token_name"}
 HIDDEN = "<hidden>"
+KEPT = 100_000  # one that runs for days forgets its oldest requests
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class RequestLog(Sequence[Entry]):
         with self._lock:
             self._running -= 1
             self._entries.append(entry)
+            if len(self._entries) > 2 * KEPT:
+                del self._entries[:KEPT]
 
     def clear(self) -> None:
         with self._lock:

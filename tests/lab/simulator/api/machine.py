@@ -222,6 +222,7 @@ class MachineItem:
             Filesystem,
             fstype=form.get("fstype"),
             uuid=request.state.new_uuid(),
+            label=None,
             mount_point=form.get("mount_point"),
             mount_options=form.get("mount_options"),
         )

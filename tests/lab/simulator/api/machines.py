@@ -129,7 +129,7 @@ def set_zone(request: Request) -> None:
 
 def find(request: Request, wish: Wish) -> Machine | None:
     """The cheapest free machine that matches: the fewest cores and the least memory."""
-    free = [m for m in wish.machines() if m.status is Status.READY and m.owner is None and not m.locked]
+    free = [m for m in wish.machines() if m.status is Status.READY and allowed(request, m)]
     return min(free, key=lambda m: (m.cpu_count + m.memory / 1024, m.id), default=None)
 
 

@@ -11,7 +11,7 @@ from lab.simulator import names, power
 from lab.simulator.errors import ServerError
 from lab.simulator.forms import REQUIRED, Field, Form, Wrong, among, choice, form_bool, integer, listed, mac_address
 from lab.simulator.http import Request
-from lab.simulator.model import Domain, Machine
+from lab.simulator.model import Domain, Machine, Node
 from lab.simulator.state import State
 
 NO_NICS = "Can't set power type to manual without network interfaces"
@@ -74,8 +74,8 @@ def read(request: Request, machine: Machine | None = None) -> Form:
     given = power.given(request.data)
     form = Form(request.data, fields(state, update=machine is not None), partial=machine is not None)
     if machine is None and not form.unbound:
-        form.cleaned["mac_addresses"] = _macs(request, form)
-    _hostname(state, form, machine)
+        form.cleaned["mac_addresses"] = read_macs(request, form)
+    check_hostname(state, form, machine)
     if machine is not None and form.cleaned.get("hostname") == "":
         form.cleaned["hostname"] = state.new_hostname()
     _power(request, form, machine, given)
@@ -83,7 +83,7 @@ def read(request: Request, machine: Machine | None = None) -> Form:
     return form
 
 
-def _hostname(state: State, form: Form, machine: Machine | None) -> None:
+def check_hostname(state: State, form: Form, machine: Node | None) -> None:
     wanted = form.cleaned.get("hostname")
     if not wanted:
         return
@@ -98,7 +98,7 @@ def _hostname(state: State, form: Form, machine: Machine | None) -> None:
         form.fail("hostname", "Node with this Hostname already exists.")
 
 
-def _macs(request: Request, form: Form) -> list[str]:
+def read_macs(request: Request, form: Form) -> list[str]:
     values = [v for v in request.data.getlist("mac_addresses") if v]
     if not values:
         form.fail("mac_addresses", REQUIRED)

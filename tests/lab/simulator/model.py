@@ -378,7 +378,7 @@ class Filesystem:
     id: int
     fstype: str
     uuid: str
-    label: str = ""
+    label: str | None = ""
     mount_point: str | None = None
     mount_options: str | None = None
 
@@ -389,7 +389,7 @@ class Partition:
     device: BlockDevice
     size: int
     uuid: str
-    index: int
+    index: int = 0  # its number, where that does not follow from its place
     bootable: bool = False
     tags: list[str] = field(default_factory=list)
     filesystem: Filesystem | None = None
@@ -482,9 +482,7 @@ class Device(Node):
 class Controller(Node):
     node_type: NodeType = NodeType.REGION_AND_RACK_CONTROLLER
     connected: bool = True
-    architecture: str = "amd64/generic"
-    cpu_count: int = 4
-    memory: int = 8192
+    commissioning_set: ScriptSet | None = None
 
 
 @dataclass(eq=False)
@@ -617,7 +615,7 @@ class ScriptResult:
 @dataclass(eq=False)
 class ScriptSet:
     id: int
-    node: Machine
+    node: Node
     type: ResultType
     results: list[ScriptResult] = field(default_factory=list)
     requested: list[str] = field(default_factory=list)
@@ -745,6 +743,8 @@ class VirtualMachine:
     cores: int
     memory: int
     disks: list[tuple[str, int]] = field(default_factory=list)
+    pinned: list[int] = field(default_factory=list)
+    hugepages: bool = False
     machine: Machine | None = None
 
 

@@ -18,7 +18,6 @@ from lab.simulator.model import (
     AllocType,
     BlockDevice,
     CacheSet,
-    Controller,
     Device,
     DNSData,
     DNSResource,
@@ -85,6 +84,10 @@ MACHINE_FIELDS_SINCE = {
     "enable_kernel_crash_dump": (3, 6),
     "is_dpu": (3, 7),
 }
+SERVICES = (
+    "regiond", "syslog_region", "ntp_region", "proxy", "temporal", "temporal-worker", "bind9", "reverse_proxy",
+    "ntp_rack", "agent", "dns_rack", "dhcpd", "syslog_rack", "http", "proxy_rack", "tftp", "rackd", "dhcpd6",
+)  # fmt: skip
 TESTS_OF = {
     "cpu": HardwareType.CPU,
     "memory": HardwareType.MEMORY,
@@ -457,7 +460,7 @@ class Render:
             "tags": list(partition.tags),
             "filesystem": self.filesystem(storage.filesystem(partition)),
             "id": partition.id,
-            "path": f"/dev/disk/by-dname/{device.name}-part{partition.index}",
+            "path": f"/dev/disk/by-dname/{device.name}-part{storage.number(partition)}",
             "type": "partition",
             "device_id": device.id,
             "used_for": storage.used_for(partition),
@@ -469,14 +472,15 @@ class Render:
         return self._once("disk", disk, self._disk)
 
     def _disk(self, disk: BlockDevice) -> JSON:
-        return {
+        physical = disk.type == "physical"
+        out: JSON = {
             "id": disk.id,
             "name": disk.name,
             "type": disk.type,
             "path": f"/dev/disk/by-dname/{disk.name}",
             "id_path": disk.id_path,
-            "model": disk.model,
-            "serial": disk.serial,
+            "model": disk.model if physical else None,
+            "serial": disk.serial if physical else None,
             "size": disk.size,
             "block_size": disk.block_size,
             "used_size": storage.used_size(disk),
@@ -484,7 +488,6 @@ class Render:
             "used_for": storage.used_for(disk),
             "tags": list(disk.tags),
             "uuid": disk.uuid,
-            "firmware_version": disk.firmware_version,
             "numa_node": disk.numa_node,
             "storage_pool": disk.storage_pool,
             "partition_table_type": disk.partition_table,
@@ -493,13 +496,16 @@ class Render:
             "system_id": disk.node.system_id,
             "resource_uri": f"{URI}nodes/{disk.node.system_id}/blockdevices/{disk.id}/",
         }
+        if physical:
+            out["firmware_version"] = disk.firmware_version
+        return out
 
-    def group(self, group: FilesystemGroup) -> JSON:
-        """A volume group, RAID or bcache as it is in the machine's document."""
-        return storage.render_group(self, group)
+    def storage_thing(self, thing: BlockDevice | Partition) -> JSON:
+        return self.disk(thing) if isinstance(thing, BlockDevice) else self.partition(thing)
 
-    def cache_set(self, cache_set: CacheSet) -> JSON:
-        return storage.render_cache_set(self, cache_set)
+    def stub(self, thing: FilesystemGroup | CacheSet) -> JSON:
+        """A volume group, RAID, bcache or cache set in its machine's document."""
+        return {"system_id": thing.node.system_id, "id": thing.id, "__incomplete__": True}
 
     # -- nodes ------------------------------------------------------------------------------------------------------
 
@@ -508,7 +514,7 @@ class Render:
             return self.machine(node)
         if isinstance(node, Device):
             return self.device(node)
-        return self.node_stub(node)
+        return self.controller(node)
 
     def node_stub(self, node: Node) -> JSON:
         """The short form of lists of nodes."""
@@ -593,10 +599,10 @@ class Render:
             "blockdevice_set": disks,
             "physicalblockdevice_set": physical,
             "virtualblockdevice_set": [j for d, j in zip(machine.disks, disks, strict=True) if d.type == "virtual"],
-            "volume_groups": [self.group(g) for g in machine.groups if g.kind == "lvm-vg"],
-            "raids": [self.group(g) for g in machine.groups if g.kind.startswith("raid")],
-            "bcaches": [self.group(g) for g in machine.groups if g.kind == "bcache"],
-            "cache_sets": [self.cache_set(c) for c in machine.cache_sets],
+            "volume_groups": [self.stub(g) for g in machine.groups if g.kind == "lvm-vg"],
+            "raids": [self.stub(g) for g in machine.groups if g.kind.startswith("raid")],
+            "bcaches": [self.stub(g) for g in machine.groups if g.kind == "bcache"],
+            "cache_sets": [self.stub(c) for c in machine.cache_sets],
             "special_filesystems": [self.filesystem(f) for f in machine.special_filesystems],
             "bios_boot_method": machine.bios_boot_method,
             "hardware_uuid": machine.hardware_uuid,
@@ -673,8 +679,43 @@ class Render:
             out[name] = {"gateway_ip": next(guessed, None), "link_id": None}
         return out
 
-    def controller(self, controller: Controller) -> JSON:
-        return self.node_stub(controller)
+    def controller(self, node: Node, path: str = "rackcontrollers") -> JSON:
+        """Nobody has commissioned the controller, so nothing is known of its hardware."""
+        waiting = getattr(node, "commissioning_set", None)
+        unknown, pending = ScriptStatus.UNKNOWN, ScriptStatus.PENDING
+        statuses: JSON = {"commissioning_status": int(pending), "commissioning_status_name": pending.label}
+        for name in ("testing", *(f"{kind}_test" for kind in (*TESTS_OF, "interface"))):
+            statuses |= {f"{name}_status": int(unknown), f"{name}_status_name": unknown.label}
+        out: JSON = {
+            **self.node_stub(node),
+            "fqdn": node.fqdn,
+            "description": node.description,
+            "version": self.state.version,
+            "architecture": None,
+            "cpu_count": 0,
+            "cpu_speed": 0,
+            "memory": 0,
+            "swap_size": None,
+            "osystem": "",
+            "distro_series": "",
+            "power_type": "",
+            "power_state": "unknown",
+            "status_action": None,
+            "hardware_uuid": None,
+            "hardware_info": dict.fromkeys(HARDWARE_INFO, "Unknown"),
+            "tag_names": sorted(t.name for t in node.tags),
+            "ip_addresses": ip_addresses(node),
+            "interface_set": [self.interface(i) for i in node.interfaces],
+            "service_set": [{"name": name, "status": "unknown", "status_info": ""} for name in SERVICES],
+            "current_commissioning_result_id": waiting.id if waiting else None,
+            "current_installation_result_id": None,
+            "current_testing_result_id": None,
+            "resource_uri": f"{URI}{path}/{node.system_id}/",
+            **statuses,
+        }
+        if path == "regioncontrollers":
+            del out["service_set"]
+        return out
 
     def script_set(self, found: ScriptSet) -> JSON:
         status = overall(found.results)

@@ -81,7 +81,7 @@ def resource(
 ) -> Callable[[C], C]:
     """Register a class under paths like "zones/{name}/"; "{cidr:.+}" gives the pattern of a part (default: no slash).
 
-    `vm_hosts` marks what answers 410 in a MAAS without VM hosts, `public` what never looks at credentials.
+    A path beginning with a slash is not below the API's. `vm_hosts` marks what answers 410 in a MAAS without VM hosts, `public` what never looks at credentials.
     """
 
     def register(cls: C) -> C:
@@ -118,9 +118,7 @@ def locate(request: Request) -> tuple[Resource, dict[str, str]]:
     """The resource of a request; sets `request.op` when the path itself names the operation."""
     if request.path.startswith("/MAAS/api/1.0/"):
         raise errors.Gone("The 1.0 API is no longer available. Please use API version 2.0.")
-    if not request.path.startswith(PREFIX):
-        raise errors.NotFound(f"Unknown API endpoint: {request.path}.")
-    path = request.path[len(PREFIX) :]
+    path = request.path.removeprefix(PREFIX)
     operation = re.fullmatch(r"(.*/)op-(\w+)", path) if request.state.release >= (3, 4) else None
     found = find(operation[1], request.state) if operation else find(path, request.state)
     if found is None:
@@ -128,7 +126,7 @@ def locate(request: Request) -> tuple[Resource, dict[str, str]]:
     if operation:
         request.op = operation[2]
     if found[0].vm_hosts and request.state.vm_hosts_gone:
-        raise errors.Gone("VM hosts are no longer available in this version of MAAS.")
+        raise errors.Gone("VM host (KVM) support has been removed from MAAS.")
     return found
 
 

@@ -21,6 +21,7 @@ from lab.simulator.model import (
     Pool,
     ResultType,
     Script,
+    ScriptSet,
     ScriptVersion,
     Subnet,
     Token,
@@ -112,6 +113,9 @@ def fill(state: State, admin_key: tuple[str, str, str]) -> None:
         url="http://ports.ubuntu.com/ubuntu-ports",
         arches=["armhf", "arm64", "ppc64el", "s390x"],
         default=True,
+    )
+    state.rack.commissioning_set = state.script_sets.make(
+        ScriptSet, node=state.rack, type=ResultType.COMMISSIONING, created=state.now
     )
     for more in EXTENSIONS:
         more(state)

@@ -191,6 +191,8 @@ def _note(state: State, host: VMHost, project: str, instance: lxd.Instance) -> V
         cores=instance.core_count,
         memory=instance.memory,
         disks=[(d.pool.name, d.size) for d in instance.disks],
+        pinned=list(instance.pinned),
+        hugepages=instance.hugepages,
     )
 
 

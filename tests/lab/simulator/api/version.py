@@ -45,7 +45,7 @@ class Describe:
                 ],
             }
             for found in RESOURCES
-            if request.state.release >= found.since
+            if request.state.release >= found.since and not found.path.startswith("/")
         ]
         return {"doc": "MAAS API (simulated)", "hash": API_HASH, "resources": resources}
 
@@ -62,7 +62,7 @@ class OpenApi:
             "paths:",
         ]
         for found in RESOURCES:
-            if request.state.release < found.since:
+            if request.state.release < found.since or found.path.startswith("/"):
                 continue
             plain = [o for o in found.operations.values() if o.op is None]
             named = [o for o in found.operations.values() if o.op is not None]

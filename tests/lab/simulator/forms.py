@@ -109,7 +109,7 @@ class Form:
             values = [v for v in self.data.getlist(field.name) if v != ""]
             if not values and field.required:
                 self.fail(field.name, REQUIRED)
-            self.cleaned[field.name] = [c for c in (self._clean(field, v) for v in values) if c is not None]
+            self.cleaned[field.name] = self._clean_all(field, values)
             return
         value = self.data.get(field.name)
         value = "" if value is None else value.strip() if field.clean is not verbatim else value
@@ -119,6 +119,15 @@ class Form:
             self.cleaned[field.name] = field.empty
             return
         self.cleaned[field.name] = self._clean(field, value)
+
+    def _clean_all(self, field: Field, values: list[str]) -> list[Any]:
+        """Django's multiple choices stop at the first wrong one."""
+        out = []
+        for value in values:
+            out.append(self._clean(field, value))
+            if field.name in self.errors:
+                return []
+        return out
 
     def _clean(self, field: Field, value: str) -> Any:
         try:

@@ -92,6 +92,13 @@ def package() -> str:
     return f"{len(modules)} modules"
 
 
+def demo() -> str:
+    """The demo's playbook under ansible-runner, with the installed collection: as AWX would run it."""
+    command, variables = scripted("tests/demo/run.py")
+    check(command, ROOT, variables)
+    return "under ansible-runner, from a private data directory"
+
+
 # Commands
 
 
@@ -137,7 +144,7 @@ def command_cores() -> int:
 def command_test() -> int:
     env = main_environment()
     results = run_parts("Lint", lint.parts(env), at_once=2)
-    results += run_parts("Package", [Part("package: build and install", package)])
+    results += run_parts("Package", [Part("package: build and install", package), Part("package: the demo", demo)])
     results += run_parts("Sanity", sanity_parts(), at_once=2)
     results += run_parts("Other versions of ansible-core", cell_parts())
     record(results, RECORD)
@@ -154,16 +161,19 @@ def command_build() -> int:
     return 0
 
 
-def script(path: str, *arguments: str) -> int:
-    """Run a script of the tests with the collection as users get it."""
+def scripted(path: str) -> tuple[list[str], dict[str, str]]:
+    """A script of the tests, and the environment in which it finds the collection as users get it."""
     env = main_environment()
     base = trees.installed(env)
     variables = env.variables(
         ANSIBLE_COLLECTIONS_PATH=base, PYTHONPATH=f"{base}:{ROOT / 'tests'}", ANSIBLE_HOME=CLONE / "ansible-home"
     )
-    return subprocess.run(
-        env.command("python", ROOT / path, *arguments), cwd=ROOT, env=variables, check=False
-    ).returncode
+    return env.command("python", ROOT / path), variables
+
+
+def script(path: str) -> int:
+    command, variables = scripted(path)
+    return subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
 
 
 def command_simulator(*arguments: str) -> int:

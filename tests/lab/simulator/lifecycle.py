@@ -453,9 +453,9 @@ def release_form(request: Request) -> ReleaseWish:
 
 
 def release(request: Request, machine: Machine, wish: ReleaseWish) -> None:
-    """Give a machine back; with erasing it boots once more first."""
+    """Give a machine back, after `refuse_hosts`; with erasing it boots once more first."""
     state, engine = request.state, request.state.engine
-    drop_hosted(state, machine, force=wish.force)
+    drop_hosted(state, machine)
     engine.asked(machine, "User releasing node", request.user, wish.comment)
     if wish.erase and machine.status in ERASED_AFTER:
         engine.asked(machine, "User erasing disk", request.user, wish.comment)
@@ -494,18 +494,23 @@ def give_back(request: Request, machine: Machine) -> None:
     request.after_commit(switch_off)
 
 
-def drop_hosted(state: State, machine: Machine, *, force: bool) -> None:
-    """A machine that is a VM host is neither released nor deleted, unless by force; then its VM host goes with it."""
-    hosted = [h for h in state.vm_hosts if h.host is machine]
-    if hosted and not force:
-        names = ", ".join(h.name for h in hosted)
-        raise BadRequest(f"The following VM hosts must be removed first: {names}")
-    for host in hosted:
+def refuse_hosts(state: State, machines: Iterable[Machine], *, force: bool) -> None:
+    """A machine that is a VM host is neither released nor deleted, unless by force."""
+    wanted = list(machines)
+    hosted = [] if force else [h.name for h in state.vm_hosts if h.host in wanted]
+    if hosted:
+        raise BadRequest(f"The following VM hosts must be removed first: {', '.join(hosted)}")
+
+
+def drop_hosted(state: State, machine: Machine) -> None:
+    """The VM hosts on a machine go with it."""
+    for host in [h for h in state.vm_hosts if h.host is machine]:
         state.vm_hosts.discard(host)
 
 
 def delete(request: Request, machine: Machine) -> None:
-    drop_hosted(request.state, machine, force=string_bool(request.query, "force", False))
+    refuse_hosts(request.state, [machine], force=string_bool(request.query, "force", False))
+    drop_hosted(request.state, machine)
     request.state.engine.delete(machine)
 
 

@@ -105,6 +105,7 @@ class MachineItem:
         machine = edited(request, system_id)
         wish = lifecycle.release_form(request)
         if machine.status in lifecycle.RELEASABLE:
+            lifecycle.refuse_hosts(request.state, [machine], force=wish.force)
             lifecycle.release(request, machine, wish)
         elif machine.status not in lifecycle.RELEASED:
             raise Conflict(f"Machine cannot be released in its current state ('{machine.status.label}').")

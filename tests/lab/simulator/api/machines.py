@@ -92,6 +92,7 @@ class Machines:
             states = ", ".join(f"{m.system_id} ('{m.status.label}')" for m in stuck)
             raise Conflict(f"Machine(s) cannot be released in their current state: {states}.")
         releasable = [m for m in machines if m.status in lifecycle.RELEASABLE]
+        lifecycle.refuse_hosts(request.state, releasable, force=wish.force)
         for machine in releasable:
             lifecycle.release(request, machine, wish)
         return [m.system_id for m in releasable]

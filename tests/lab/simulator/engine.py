@@ -26,6 +26,7 @@ from lab.simulator.model import (
     Status,
     Subnet,
     User,
+    VMHost,
 )
 from lab.simulator.state import State
 
@@ -65,6 +66,7 @@ FAILURES = {
 
 # Called before a machine is deleted; the VM hosts remove its VM.
 REMOVERS: list[Callable[[State, Machine], None]] = []
+HOST_REMOVERS: list[Callable[[State, VMHost], None]] = []
 
 
 @dataclass
@@ -274,6 +276,11 @@ class Engine:
         machine.sync_interval = None
         machine.user_data = None
         machine.storage_acquired = False
+
+    def drop_vm_host(self, host: VMHost) -> None:
+        """Forget a VM host and the machines on it."""
+        for drop in HOST_REMOVERS:
+            drop(self.state, host)
 
     def delete(self, machine: Machine) -> None:
         for about_to_go in REMOVERS:

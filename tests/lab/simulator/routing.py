@@ -81,7 +81,8 @@ def resource(
 ) -> Callable[[C], C]:
     """Register a class under paths like "zones/{name}/"; "{cidr:.+}" gives the pattern of a part (default: no slash).
 
-    A path beginning with a slash is not below the API's. `vm_hosts` marks what answers 410 in a MAAS without VM hosts, `public` what never looks at credentials.
+    A path beginning with a slash is not below the API's. `vm_hosts` marks what answers 410 in a MAAS without VM hosts,
+    `public` what never looks at credentials.
     """
 
     def register(cls: C) -> C:

@@ -574,3 +574,6 @@ def remove(state: State, host: VMHost, *, decompose_all: bool = False) -> None:
     state.vm_hosts.discard(host)
     if isinstance(host.host, Machine) and host.host.dynamic:
         state.remove_node(host.host)
+
+
+engine.HOST_REMOVERS.append(remove)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is made from the code: action groups, links in plugins/action, and the guides that are tables of the code.
+"""What is made from the code: action groups, copies in plugins/action, and the guides that are tables of the code.
 
 A module is in the action group G, and gets an action plugin of its name, if its documentation extends
 `metalshift.maas.attributes.G`, where the fragment of that name declares the membership.
@@ -71,11 +71,11 @@ def action_groups() -> dict[str, list[str]]:
 def differences() -> list[str]:
     """What `generate` would change, one sentence each."""
     groups = action_groups()
-    modules, links = _in_process(groups), _links()
+    modules, copies = _in_process(groups), _copies()
     return [
         *([] if _runtime(groups) == RUNTIME.read_text() else [f"meta/runtime.yml lacks the action groups {groups}"]),
-        *(f"plugins/action/{name}.py must be a link to {RUNNER}" for name in sorted(modules - links)),
-        *(f"plugins/action/{name}.py has no module in an action group" for name in sorted(links - modules)),
+        *(f"plugins/action/{name}.py must be a copy of {RUNNER}" for name in sorted(modules - copies)),
+        *(f"plugins/action/{name}.py has no module in an action group" for name in sorted(copies - modules)),
         *(f"{page.name} is not what the code says" for page, text in _guides().items() if _read(page) != text),
     ]
 
@@ -83,11 +83,12 @@ def differences() -> list[str]:
 def generate() -> None:
     groups = action_groups()
     RUNTIME.write_text(_runtime(groups))
-    modules, links = _in_process(groups), _links()
-    for name in links - modules:
+    modules, copies = _in_process(groups), _copies()
+    for name in copies - modules:
         (ACTIONS / f"{name}.py").unlink()
-    for name in modules - links:
-        (ACTIONS / f"{name}.py").symlink_to(RUNNER)
+    for name in modules - copies:
+        (ACTIONS / f"{name}.py").unlink(missing_ok=True)
+        (ACTIONS / f"{name}.py").write_text((ACTIONS / RUNNER).read_text())
     for page, text in _guides().items():
         page.write_text(text, encoding="utf-8")
 
@@ -124,13 +125,10 @@ def _in_process(groups: dict[str, list[str]]) -> set[str]:
     return {name for modules in groups.values() for name in modules}
 
 
-def _links() -> set[str]:
-    """Names whose action plugin is the runner, or a link to it."""
-    return {
-        path.stem
-        for path in ACTIONS.glob("*.py")
-        if path.name == RUNNER or (path.is_symlink() and str(path.readlink()) == RUNNER)
-    }
+def _copies() -> set[str]:
+    """Names whose action plugin is the runner. Not links: antsibull-docs takes those for renamed modules."""
+    text = (ACTIONS / RUNNER).read_text()
+    return {path.stem for path in ACTIONS.glob("*.py") if not path.is_symlink() and path.read_text() == text}
 
 
 def _extended_fragments(module: Path) -> set[str]:

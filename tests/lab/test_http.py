@@ -85,6 +85,12 @@ def test_a_maas_without_vm_hosts_says_gone(sim: Simulator, maas: Any) -> None:
     assert maas("GET", "zones/").status_code == 200
 
 
+def test_more_machines_deploy_than_the_seeds_subnet_has_addresses(sim: Simulator, maas: Any) -> None:
+    sim.machines(300, status="Deployed")
+    addresses = {m["ip_addresses"][0] for m in maas("GET", "machines/?status=deployed").json()}
+    assert len(addresses) == 300
+
+
 def test_a_thousand_machines_are_listed_and_found(sim: Simulator, maas: Any) -> None:
     sim.machines(1000, zones=["az1", "az2", "az3"])
     assert len(maas("GET", "machines/").json()) == 1000

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.simulator.engine import Engine
-from lab.simulator.model import ALLOCATED_STATUSES, Machine, Pool, ResultType, Status, Tag, Zone
+from lab.simulator.model import ALLOCATED_STATUSES, Machine, Pool, ResultType, Status, Subnet, Tag, Zone
 from lab.simulator.state import State
 
 LISTS = ("zones", "pools", "tags")
@@ -25,6 +25,7 @@ OWNED = (
     Status.FAILED_DISK_ERASING,
     Status.RESERVED,
 )
+ROOM, MORE_ROOM = 200, "10.100.0.0/16"
 POWERED = (
     Status.COMMISSIONING,
     Status.TESTING,
@@ -105,6 +106,8 @@ def machine(
     elif wanted is not Status.NEW:
         engine.start_scripts(made, ResultType.COMMISSIONING)
         engine.start_scripts(made, ResultType.TESTING)
+    if len(state.nodes) > ROOM:
+        _move_to_more_room(state, made)
     if wanted in OWNED or wanted is Status.COMMISSIONING:
         made.owner = state.users.only(username=owner)
         made.agent_name = agent_name
@@ -143,6 +146,16 @@ def machines(
         )
         for i in range(count)
     ]
+
+
+def _move_to_more_room(state: State, machine: Machine) -> None:
+    """The seed's subnet has 253 addresses; machines beyond them deploy on a larger one beside it."""
+    for interface in machine.interfaces:
+        for link in interface.links:
+            if link.subnet is not None and link.subnet.cidr != MORE_ROOM:
+                vlan = link.subnet.vlan
+                larger = state.subnets.first(cidr=MORE_ROOM)
+                link.subnet = larger or state.subnets.make(Subnet, cidr=MORE_ROOM, name=MORE_ROOM, vlan=vlan)
 
 
 def _power(state: State, power_type: str) -> dict[str, Any]:

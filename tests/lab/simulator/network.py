@@ -250,9 +250,7 @@ def range_with(state: State, subnet: Subnet, kind: str, ip: str) -> IPRange | No
     return next((r for r in ranges_of(state, subnet, kind) if number in span(r.start_ip, r.end_ip, kind)), None)
 
 
-def _occupied(
-    state: State, subnet: Subnet, *, assigned: bool = True, reserved: bool = True, without: IPRange | None = None
-) -> list[Span]:
+def _occupied(state: State, subnet: Subnet, *, reserved: bool = True, without: IPRange | None = None) -> list[Span]:
     network = network_of(subnet)
     version = network.version
     first = int(network.network_address)
@@ -265,7 +263,7 @@ def _occupied(
         ("gateway-ip", [subnet.gateway_ip]),
         ("dns-server", subnet.dns_servers),
         ("gateway-ip", [r.gateway_ip for r in state.routes if r.source is subnet]),
-        ("assigned-ip", [a.ip for a in state.addresses if a.subnet is subnet and assigned]),
+        ("assigned-ip", [a.ip for a in state.addresses if a.subnet is subnet]),
     ]
     for purpose, ips in singles:
         found += [span(ip, ip, purpose, version) for ip in ips if ip and contains(subnet, ip)]
@@ -321,8 +319,12 @@ def usage(state: State, subnet: Subnet) -> list[Span]:
 
 
 def room_for_range(state: State, subnet: Subnet, kind: str, without: IPRange | None) -> list[Span]:
-    """Reserved ranges may hold assigned addresses, dynamic ranges may not; neither overlaps another range."""
-    return gaps(subnet, condensed(_occupied(state, subnet, assigned=kind == "dynamic", without=without)))
+    """A reserved range keeps clear of other ranges only, a dynamic one of everything in use."""
+    if kind == "dynamic":
+        return gaps(subnet, condensed(_occupied(state, subnet, without=without)))
+    version = network_of(subnet).version
+    others = (r for r in ranges_of(state, subnet) if r is not without)
+    return gaps(subnet, condensed(span(r.start_ip, r.end_ip, r.type, version) for r in others))
 
 
 def statistics(spans: list[Span], *, ranges: bool, suggestions: bool) -> dict[str, Any]:

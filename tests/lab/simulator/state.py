@@ -339,6 +339,9 @@ class State:
         for resource in self.dns_resources:
             if address in resource.addresses:
                 resource.addresses.remove(address)
+                # A name that has nothing left goes with its last address.
+                if not resource.addresses and self.dns_data.first(resource=resource) is None:
+                    self.dns_resources.discard(resource)
         if address.interface is not None and isinstance(address.interface.node, Machine):
             gateways = address.interface.node.gateway_links
             for family in [f for f, link in gateways.items() if link is address]:

@@ -8,7 +8,7 @@ import ipaddress
 from typing import Any
 
 from lab.simulator import network
-from lab.simulator.errors import Forbidden
+from lab.simulator.errors import Forbidden, ServerError
 from lab.simulator.forms import Field, Form, among, assign, at_most, choice
 from lab.simulator.http import NO_CONTENT, Request
 from lab.simulator.model import IPRange, Subnet, User
@@ -45,6 +45,7 @@ def range_form(request: Request, found: IPRange | None = None) -> Form:
         form.cleaned["user"] = request.user
     subnet: Subnet | None = form.get("subnet", found.subnet if found else None)
     kind = form.get("type", found.type if found else "")
+    _unforeseen(state, form, kind)
     start, end = (form.get(name, getattr(found, name) if found else "") for name in ENDS)
     _check(state, form, subnet, kind, start, end, found)
     form.finish()
@@ -61,6 +62,14 @@ def _best_subnet(state: State, request: Request, form: Form) -> None:
         form.errors.pop("subnet", None)
 
 
+def _unforeseen(state: State, form: Form, kind: str) -> None:
+    """Since there are reserved IPs, the form of a dynamic range relies on fields that may be missing."""
+    if kind == "dynamic" and state.release >= (3, 6):
+        for name in ("subnet", *ENDS):
+            if name in form.errors:
+                raise ServerError(repr(name))
+
+
 def _check(
     state: State, form: Form, subnet: Subnet | None, kind: str, start: str, end: str, found: IPRange | None
 ) -> None:
@@ -70,7 +79,7 @@ def _check(
             _fail(form, BOTH_REQUIRED)
         return None
     first, last = ipaddress.ip_address(start), ipaddress.ip_address(end)
-    if kind == "dynamic" and subnet is not None and _holds_reserved(state, subnet, start, end):
+    if kind == "dynamic" and subnet is not None and _holds_reserved(state, subnet, first, last):
         form.fail("__all__", "The dynamic IP range cannot include reserved IPs.")
     if first.version != last.version:
         return _fail(form, "Start IP address and end IP address must be in the same address family.")
@@ -113,9 +122,10 @@ def _fail(form: Form, message: str, *names: str) -> None:
         form.fail(name, message)
 
 
-def _holds_reserved(state: State, subnet: Subnet, start: str, end: str) -> bool:
-    whole = network.span(start, end, "")
-    return any(int(ipaddress.ip_address(r.ip)) in whole for r in state.reserved_ips if r.subnet is subnet)
+def _holds_reserved(state: State, subnet: Subnet, first: network.Address, last: network.Address) -> bool:
+    return any(
+        int(first) <= int(ipaddress.ip_address(r.ip)) <= int(last) for r in state.reserved_ips if r.subnet is subnet
+    )
 
 
 def owned(user: User, found: IPRange) -> None:

@@ -98,9 +98,10 @@ class ReservedIPItem:
     def update(self, request: Request, id: str) -> Any:
         """Only the comment may change."""
         found = request.state.reserved_ips.get(id)
-        form = Form(request.data, fields(request.state), partial=True)
-        moved = any(form.get(n, getattr(found, n)) != getattr(found, n) for n in ("ip", "mac_address", "subnet"))
-        if moved:
+        data = request.data
+        form = Form(data, fields(request.state), partial=True)
+        # MAAS compares texts, and a text is never the number of a subnet.
+        if "subnet" in data or any(data.get(n, getattr(found, n)) != getattr(found, n) for n in ("ip", "mac_address")):
             form.fail("__all__", IMMUTABLE)
         form.finish()
         assign(found, form, ("comment",))

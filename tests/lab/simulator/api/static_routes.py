@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from lab.simulator import network
+from lab.simulator.errors import ServerError
 from lab.simulator.forms import Field, Form, assign, integer
 from lab.simulator.http import NO_CONTENT, Request
 from lab.simulator.model import StaticRoute, Subnet
@@ -34,7 +35,10 @@ def route_form(request: Request, route: StaticRoute | None = None) -> Form:
         form.finish()
     current = {name: getattr(route, name, None) for name in WRITTEN}
     source, destination, gateway = (form.get(name, current[name]) for name in WRITTEN[:3])
-    if gateway and source is not None and not network.contains(source, gateway):
+    if gateway and source is None:
+        # MAAS looks for the gateway in a subnet it has not got.
+        raise ServerError("'NoneType' object has no attribute 'get_ipnetwork'")
+    if gateway and not network.contains(source, gateway):
         form.fail("gateway_ip", f"Enter an IP address in {source.cidr}.")
     _check(form, source, destination, gateway)
     if not form.errors and any(

@@ -64,6 +64,9 @@ def subnet_form(request: Request, subnet: Subnet | None = None) -> Form:
     if subnet is None:
         form.cleaned["name"] = form.get("name") or form.get("cidr")
         _vlan(state, form)
+    elif subnet.name == subnet.cidr and form.get("cidr") and form.get("name", subnet.name) == subnet.name:
+        # Named after its addresses, it stays so.
+        form.cleaned["name"] = form.cleaned["cidr"]
     _gateway(form, subnet)
     form.unique("cidr", "Subnet", {s.cidr for s in state.subnets if s is not subnet})
     form.finish()

@@ -25,6 +25,8 @@ options:
     description:
       - The whole name, such as V(api.lab.example.com) or V(_sip._tcp.lab.example.com).
       - It must end in a domain that MAAS has; the longest that fits is taken.
+      - What has addresses, V(A) or V(AAAA), must be one label within its domain. V(api.demo.lab.example.com) needs the
+        domain V(demo.lab.example.com).
     type: str
   name:
     description:
@@ -106,11 +108,11 @@ dns_record:
     name:
       description: The name within the domain.
       type: str
-      sample: api.demo
+      sample: api
     domain:
       description: The domain.
       type: str
-      sample: lab.example.com
+      sample: demo.lab.example.com
     type:
       description: The type of the records.
       type: str

@@ -366,6 +366,8 @@ WRONG: list[Wrong] = [
         "the domain org; it has maas",
         kind="not_found",
     ),
+    Wrong("dns_record", {"name": "a.b", "value": "10.99.0.1"}, "it must be one label of letters, digits and hyphens"),
+    Wrong("dns_record", {"name": "_a", "value": "10.99.0.1"}, "_a in the domain maas cannot have addresses"),
     Wrong("dns_record", {"name": "w", "type": "MX", "value": "garbage"}, "Invalid MX: Should be", kind="rejected"),
     Wrong(
         "dns_record",

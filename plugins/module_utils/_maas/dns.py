@@ -153,8 +153,21 @@ def wished(type: str, values: Sequence[str], ttl: int | None, *, may_be_empty: b
     return RecordSet(type, tuple(tidy), ttl)
 
 
+def refuse_label(name: Name, type: str) -> None:
+    """What MAAS takes for other records only: a name with addresses is one host name in its domain."""
+    if type in ADDRESS_TYPES and not re.fullmatch(r"@|\*|[a-z0-9]([a-z0-9-]*[a-z0-9])?", name.label):
+        _first, dot, rest = name.label.partition(".")
+        raise invalid(
+            f"{name.label} in the domain {name.domain} cannot have addresses: "
+            "for MAAS it must be one label of letters, digits and hyphens.",
+            hint=f"Create the domain {rest}.{name.domain} in MAAS." if dot else "Choose another name.",
+        )
+
+
 def plan(name: Name, present: Present, wish: RecordSet, *, remove: bool, purge: bool) -> Plan:
     """First what has to go, then what has to come."""
+    if not remove:
+        refuse_label(name, wish.type)
     others = [type for type in present.types if type != wish.type]
     steps = [_removal(name, present.records(type)) for type in others] if purge else []
     now = present.records(wish.type)

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a task says while it waits, as AWX sees it: in the job events of ansible-runner."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import ansible_runner
+import pytest
+
+from integration.harness import reach
+from lab.simulator import Simulator
+
+DEPLOY = {
+    "name": "Deploy two machines",
+    "metalshift.maas.machine": {
+        "machines": ["node-1", "node-2"],
+        "state": "deployed",
+        "wait_sleep": 0.1,
+        "wait_timeout": 30,
+    },
+}
+
+
+@pytest.fixture
+def runner(sim: Simulator, tmp_path: Path) -> Any:
+    def run(task: dict[str, Any], verbosity: int = 0) -> Any:
+        return ansible_runner.run(
+            private_data_dir=str(tmp_path),
+            playbook=[{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}],
+            envvars={**reach(sim), "ANSIBLE_COLLECTIONS_PATH": os.environ["ANSIBLE_COLLECTIONS_PATH"]},
+            inventory="localhost ansible_connection=local",
+            verbosity=verbosity,
+            quiet=True,
+        )
+
+    sim.auto(0.7)
+    for name in ("node-1", "node-2"):
+        sim.machine(name)
+    return run
+
+
+def lines(run: Any) -> list[str]:
+    return [line.strip() for event in run.events for line in event["stdout"].splitlines()]
+
+
+def test_progress_lines_are_job_events_in_the_order_of_what_happened(runner):
+    done = runner(DEPLOY)
+    assert done.status == "successful"
+    told = [line for line in lines(done) if line.startswith("[Deploy two machines]")]
+    assert any("2 deploying" in line for line in told), lines(done)
+    assert "2/2 deployed" in told[-1], told
+    order = [event["event"] for event in done.events]
+    telling = [place for place, event in enumerate(done.events) if "deploying" in event["stdout"]]
+    assert telling
+    assert order.index("runner_on_start") < telling[0] <= telling[-1] < order.index("runner_on_ok")
+
+
+@pytest.mark.parametrize("verbosity", [0, 4])
+def test_nothing_is_told_under_no_log(runner, verbosity):
+    done = runner({**DEPLOY, "no_log": True}, verbosity)
+    assert done.status == "successful"
+    assert not [line for line in lines(done) if "deploying" in line or "node-1" in line or "machines/" in line]
+
+
+def test_a_task_that_waits_for_nothing_says_nothing(runner):
+    runner(DEPLOY)
+    again = runner(DEPLOY)
+    assert not [line for line in lines(again) if line.startswith("[Deploy two machines]")]

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from lab.simulator import build, faults
+from lab.simulator import build, faults, lxd
 from lab.simulator.engine import ACTIONS, TRANSITIONS
 from lab.simulator.http import Request, Response
 from lab.simulator.model import Machine, Status
@@ -169,6 +169,23 @@ def seed(world: World, values: Values) -> dict[str, Any]:
         return {"system_ids": [m.system_id for m in made]}
 
 
+def lxd_server(world: World, values: Values) -> dict[str, Any]:
+    """An LXD more, on a `machine` or at an `address`; `password`, `cores`, `memory` (MiB), `storage` (GB)."""
+    known: dict[str, Any] = {
+        name: values[name] for name in ("address", "password", "name", "ip", "mac") if name in values
+    }
+    known |= {name: int(values[name]) for name in ("cores", "memory") if name in values}
+    if "storage" in values:
+        known["pools"] = [lxd.StoragePool(total=int(values["storage"]) * lxd.GB, used=0)]
+    with world.at_rest() as state:
+        if "machine" in values:
+            made = lxd.on_machine(state, _machine(world, {"system_id": values["machine"]}), **known)
+        else:
+            known.setdefault("mac", state.new_mac())
+            made = lxd.add_server(state, lxd.Server(**{"address": values["address"], "ip": "", **known}))
+        return {"address": made.address, "password": made.password}
+
+
 def requests(world: World, values: Values) -> list[dict[str, Any]]:
     """The request log; `since` gives only what has a higher number."""
     since = int(values.get("since", 0))
@@ -198,5 +215,6 @@ ACTS: dict[str, Action] = {
     "machine": machine,
     "requests/clear": clear_requests,
     "seed": seed,
+    "lxd": lxd_server,
 }
 READS: dict[str, Action] = {"requests": requests, "status": status}

@@ -66,6 +66,8 @@ FAILURES = {
 
 # Called before a machine is deleted; the VM hosts remove its VM.
 REMOVERS: list[Callable[[State, Machine], None]] = []
+# Called when a machine is deployed; the VM hosts look whether it is to be one.
+ARRIVALS: list[Callable[[State, Machine], None]] = []
 HOST_REMOVERS: list[Callable[[State, VMHost], None]] = []
 
 
@@ -234,6 +236,8 @@ class Engine:
         machine.netboot = False
         self.enter(machine, Status.DEPLOYED)
         self.say(machine, "Deployed")
+        for arrive in ARRIVALS:
+            arrive(self.state, machine)
 
     def finish_releasing(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
         self.released(machine)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from lab.simulator import seed
+from lab.simulator.model import Machine
 from lab.simulator.state import State
 
 GB = 1000**3
@@ -151,6 +153,23 @@ def servers(state: State) -> dict[tuple[str, int], Server]:
 def add_server(state: State, server: Server) -> Server:
     servers(state)[endpoint(server.address)] = server
     return server
+
+
+def on_machine(state: State, machine: Machine, **values: Any) -> Server:
+    """An LXD on a machine of MAAS, with its hardware and at its address."""
+    nic = machine.boot_interface or next(iter(machine.interfaces), None)
+    ip = next((a.ip for i in machine.interfaces for a in i.links if a.ip), "")
+    given = {
+        "name": machine.hostname,
+        "address": f"{ip or machine.hostname}:{PORT}",
+        "architecture": machine.architecture,
+        "cores": machine.cpu_count,
+        "memory": machine.memory,
+        "mac": (nic.mac_address if nic else None) or "",
+        "ip": ip,
+        **values,
+    }
+    return add_server(state, Server(**given))
 
 
 def connect(state: State, address: str, project: str, certificate: str, password: str | None) -> Server:

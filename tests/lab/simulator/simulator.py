@@ -12,7 +12,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from lab.simulator import build
+from lab.simulator import build, lxd
 from lab.simulator.control import Control
 from lab.simulator.engine import TRANSITIONS
 from lab.simulator.faults import DOES, Fault, MachineFault
@@ -131,6 +131,13 @@ class Simulator:
         """Many machines, spread over `zones` and `pools`."""
         with self.world.at_rest() as state:
             return build.machines(state, self.world.engine, count=count, **values)
+
+    def lxd(self, machine: str = "", **values: Any) -> lxd.Server:
+        """An LXD server more, on a machine or at an `address` of its own; see `lxd.Server` for what can be said."""
+        with self.world.at_rest() as state:
+            if machine:
+                return lxd.on_machine(state, self.find(machine), **values)
+            return lxd.add_server(state, lxd.Server(**{"mac": state.new_mac(), "ip": "", **values}))
 
     def fault(self, does: str = "error", **values: Any) -> Fault | MachineFault:
         """A fault of requests (`faults.Fault`), or with `does="machine"` one of machines (hostname, action, times)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from lab.simulator import constraints, engine, lifecycle, lxd, names, network, storage
+from lab.simulator import certificates, constraints, engine, lifecycle, lxd, names, network, storage
 from lab.simulator.errors import BadRequest, NotFound, Refusal, ServerError, Unavailable
 from lab.simulator.forms import Field, Form, Wrong, among, choice, form_bool, integer
 from lab.simulator.http import Params, Request
@@ -36,6 +36,7 @@ from lab.simulator.state import State
 
 CONSOLE_TAG, CONSOLE_OPTIONS = "pod-console-logging", "console=tty1 console=ttyS0"
 VIRTUAL_TAG = "virtual"
+MAAS_PROJECT = "maas"
 CAPABILITIES = ["composable", "dynamic_local_storage", "over_commit", "storage_pools"]
 CAPACITY_DELAY = 0.3  # seconds until the host's commissioning data have arrived
 DEFAULT_CORES, DEFAULT_MEMORY, DEFAULT_STORAGE = 1, 2048, "root:8(local)"
@@ -91,16 +92,50 @@ def discover(request: Request, host: VMHost) -> None:
     state = request.state
     server = connect(state, host)
     host.parameters.pop("password", None)
+    _learn(host, server)
+    _import(request, host, server)
+    if host.host is None:
+        host.host = _machine_under(state, host, server, request.user)
+    state.engine.later(CAPACITY_DELAY, partial(_commission_host, state, host, server))
+
+
+def _learn(host: VMHost, server: lxd.Server) -> None:
     host.version = server.version
     host.architectures = [server.architecture]
     host.capabilities = list(CAPABILITIES)
     host.local_storage = sum(p.total for p in server.pools)
     host.storage_pools = [{"name": p.name, "type": p.driver, "path": p.path, "total": p.total} for p in server.pools]
     host.default_storage_pool = host.default_storage_pool or server.pools[0].name
-    _import(request, host, server)
-    if host.host is None:
-        host.host = _machine_under(state, host, server, request.user)
+
+
+def arrive(state: State, machine: Machine) -> None:
+    """A machine deployed to be a VM host reports in: LXD runs on it, and MAAS knows it as a VM host."""
+    if not machine.install_kvm or any(h.host is machine for h in state.vm_hosts):
+        return
+    server = lxd.on_machine(state, machine)
+    certificate, key = certificates.generate(state)
+    server.login(certificate, server.password)
+    ensure_tag(state, CONSOLE_TAG, CONSOLE_OPTIONS)
+    host = state.vm_hosts.make(
+        VMHost,
+        name=machine.hostname,
+        type="lxd",
+        zone=machine.zone,
+        pool=machine.pool or state.default_pool,
+        parameters={
+            "power_address": server.address,
+            "project": MAAS_PROJECT,
+            "certificate": certificate,
+            "key": key,
+        },
+        tags=[CONSOLE_TAG],
+        host=machine,
+    )
+    _learn(host, connect(state, host))
     state.engine.later(CAPACITY_DELAY, partial(_commission_host, state, host, server))
+
+
+engine.ARRIVALS.append(arrive)
 
 
 def _machine_under(state: State, host: VMHost, server: lxd.Server, user: User | None) -> Node:

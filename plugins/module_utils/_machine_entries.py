@@ -17,6 +17,7 @@ from ansible.module_utils.errors import UnsupportedError
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import forms
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,
@@ -39,7 +40,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fiel
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.refusals import refuse
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import named as told_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (

@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import CLAIM, claim_of
-
 # Annotations that begin so are this collection's own.
 OURS = "metalshift_"
+# The claim. agent_name, which holds it too, can be filtered for but is never shown.
+CLAIM = "metalshift_claim"
 CLUSTER = "metalshift_cluster"
 NODE_POOL = "metalshift_node_pool"
+
+
+def claim_of(machine: Mapping[str, Any]) -> str:
+    """The claim in a machine's annotation; empty without one."""
+    return str((machine.get("workload_annotations") or {}).get(CLAIM, ""))
 
 
 def holder(machine: Mapping[str, Any], claim: str = "") -> str:

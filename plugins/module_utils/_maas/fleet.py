@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import (
@@ -22,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines imp
     Machine,
     Machines,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Change, Requests
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Requests
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
     Answer,

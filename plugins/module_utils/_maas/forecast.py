@@ -12,10 +12,10 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils import _plan as shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Goal, Member
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Change, shown_as
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
     Op,
     Owner,
@@ -59,10 +59,7 @@ def forecast(member: Member, me: str, wait: bool = True) -> tuple[Plan, Machine]
 
 def steps_of(name: str, plan: Plan, changes: Iterable[Change] = ()) -> list[shown.Step]:
     """A machine's part of a task's plan, as check mode and diff show it: what is changed of it, then where it goes."""
-    made = [
-        shown.Step(change.verb, name, ", ".join(shown_as(change)), change.before, shown_as(change))
-        for change in changes
-    ]
+    made = [shown.Step(change.verb, name, ", ".join(change.shown), change.before, change.shown) for change in changes]
     return [*made, *(_shown(name, step) for step in plan.steps)]
 
 

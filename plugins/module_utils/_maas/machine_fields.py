@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import OURS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import MAC, Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import MAC, Machine
 
 # Fields by the name that options, forms and the machine's JSON share.
 PLAIN = ("hostname", "description", "min_hwe_kernel", "power_type")

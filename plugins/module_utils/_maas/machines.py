@@ -7,25 +7,19 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of as claim_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-
-Machine = dict[str, Any]
-
-# Workload annotation with the claim: agent_name, which holds it too, can be filtered for but is never shown.
-CLAIM = "metalshift_claim"
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import MAC, SYSTEM_ID
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine as Machine
 
 # A URL of a hundred ids stays far below what proxies cut off.
 IDS_PER_REQUEST = 100
 EVENTS_SHOWN = 5
-
-SYSTEM_ID = re.compile(r"^[a-z0-9]{6}$")
-MAC = re.compile(r"^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$", re.IGNORECASE)
 
 
 class Machines:
@@ -115,11 +109,6 @@ class Machines:
 
 def address(machine: Mapping[str, Any]) -> str:
     return str(machine.get("hostname") or machine.get("system_id") or "")
-
-
-def claim_of(machine: Mapping[str, Any]) -> str:
-    """The claim in a machine's annotation; empty without one."""
-    return str((machine.get("workload_annotations") or {}).get(CLAIM, ""))
 
 
 # What people look for first, in the words of MAAS; `full: true` gives everything it says.

@@ -7,15 +7,15 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change as Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Power, Situation, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Situation, Step
 
 # What a request is about, as a sentence goes on after "node-7 cannot be".
 CANNOT_BE: Mapping[Op, str] = {
@@ -40,18 +40,6 @@ CANNOT_BE: Mapping[Op, str] = {
 
 # A request that has been looked for and was found to have removed its machine.
 GONE: Machine = {}
-
-
-@dataclass(frozen=True)
-class Change:
-    """A request that leaves the status as it is: fields by PUT, or an operation such as annotating."""
-
-    verb: str
-    form: Mapping[str, Any]
-    before: Mapping[str, Any] = field(default_factory=dict)
-    # What is shown of it, if that is not the form: power parameters hold secrets.
-    after: Mapping[str, Any] = field(default_factory=dict)
-    op: str = ""
 
 
 class Requests:
@@ -158,15 +146,3 @@ def named(failure: Failure, name: str, what: str) -> Failure:
         fields=failure.fields,
         events=failure.events,
     )
-
-
-def shown_as(change: Change) -> Mapping[str, Any]:
-    """What a change may be shown as."""
-    return change.after or change.form
-
-
-def power_of(machine: Mapping[str, Any]) -> Power:
-    """The power state in a machine's JSON."""
-    known: Sequence[str] = [power.value for power in Power]
-    state = str(machine.get("power_state"))
-    return Power(state) if state in known else Power.UNKNOWN

@@ -16,11 +16,16 @@ PURE = {
     *(
         f"{PACKAGE}._maas.{name}"
         for name in (
+            "changes",
+            "claims",
             "constraints",
             "disks",
+            "forms",
             "lifecycle",
             "lifecycle_docs",
             "lifecycle_table",
+            "machine_fields",
+            "naming",
             "networks",
             "refusals",
             "sizes",
@@ -30,7 +35,7 @@ PURE = {
         )
     ),
 }
-PLAIN = {"__future__", "collections", "collections.abc", "dataclasses", "decimal", "enum", "re", "typing"}
+PLAIN = {"__future__", "base64", "collections", "collections.abc", "dataclasses", "decimal", "enum", "re", "typing"}
 
 
 def imported(source: str) -> set[str]:

@@ -504,8 +504,8 @@ def refuse_hosts(state: State, machines: Iterable[Machine], *, force: bool) -> N
 
 def drop_hosted(state: State, machine: Machine) -> None:
     """The VM hosts on a machine go with it."""
-    for host in [h for h in state.vm_hosts if h.host is machine]:
-        state.vm_hosts.discard(host)
+    for host in list(state.vm_hosts.where(host=machine)):
+        state.engine.drop_vm_host(host)
 
 
 def delete(request: Request, machine: Machine) -> None:

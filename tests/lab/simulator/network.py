@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from lab.simulator.errors import Conflict, Forbidden, NotFound, Unavailable
@@ -216,8 +217,14 @@ class Span:
         return out
 
 
+@lru_cache(maxsize=8192)
+def number_of(ip: str) -> int:
+    return int(ipaddress.ip_address(ip))
+
+
 def span(first: str | int, last: str | int, purpose: str, version: int = 4) -> Span:
-    low, high = (n if isinstance(n, int) else int(ipaddress.ip_address(n)) for n in (first, last))
+    low = first if isinstance(first, int) else number_of(first)
+    high = last if isinstance(last, int) else number_of(last)
     return Span(low, high, frozenset((purpose,)), version)
 
 
@@ -246,8 +253,15 @@ def ranges_of(state: State, subnet: Subnet, kind: str | None = None) -> Iterator
 
 
 def range_with(state: State, subnet: Subnet, kind: str, ip: str) -> IPRange | None:
-    number = int(ipaddress.ip_address(ip))
+    number = number_of(ip)
     return next((r for r in ranges_of(state, subnet, kind) if number in span(r.start_ip, r.end_ip, kind)), None)
+
+
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Sorted numbers as stretches without a gap."""
+    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        stretch = [number for _, number in group]
+        yield stretch[0], stretch[-1]
 
 
 def _occupied(state: State, subnet: Subnet, *, reserved: bool = True, without: IPRange | None = None) -> list[Span]:
@@ -266,7 +280,8 @@ def _occupied(state: State, subnet: Subnet, *, reserved: bool = True, without: I
         ("assigned-ip", [a.ip for a in state.addresses if a.subnet is subnet]),
     ]
     for purpose, ips in singles:
-        found += [span(ip, ip, purpose, version) for ip in ips if ip and contains(subnet, ip)]
+        numbers = sorted({number_of(ip) for ip in ips if ip and contains(subnet, ip)})
+        found += [span(low, high, purpose, version) for low, high in _runs(numbers)]
     for item in ranges_of(state, subnet):
         if item is not without and (reserved or item.type != "reserved"):
             found.append(span(item.start_ip, item.end_ip, item.type, version))

@@ -325,7 +325,7 @@ class Fleet:
                 self._trouble = failure.reason or failure.message
                 return
             for member in waiting:
-                self._fail(member, replace_object(failure, member.name))
+                self._fail(member, replace(failure, object=member.name))
             return
         for member in waiting:
             try:
@@ -440,17 +440,3 @@ def _wished(member: Member) -> str:
 
 def _keeps_claim(member: Member) -> bool:
     return isinstance(member.under_way, Step) and member.under_way.op is Op.DEPLOY
-
-
-def replace_object(failure: Failure, name: str) -> Failure:
-    """The same failure, of another object."""
-    return Failure(
-        failure.kind,
-        failure.message,
-        object=name,
-        reason=failure.reason,
-        hint=failure.hint,
-        status=failure.status,
-        fields=failure.fields,
-        events=failure.events,
-    )

@@ -43,7 +43,7 @@ class Wished:
     pool: str | None = None
     domain: str | None = None
     mac_addresses: Sequence[str] = ()
-    power_parameters: Mapping[str, str] = field(default_factory=dict)
+    power_parameters: Mapping[str, str | list[str]] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     tags: Sequence[str] | None = None
     purge_tags: bool = False
@@ -67,7 +67,7 @@ class Wished:
             **text,
             architecture=architecture if not architecture or "/" in architecture else f"{architecture}/generic",
             mac_addresses=macs,
-            power_parameters={str(key): _text(value) for key, value in power.items()},
+            power_parameters={str(key): _parameter(value) for key, value in power.items()},
             annotations=annotations,
             tags=params.get("tags"),
             purge_tags=bool(params.get("purge_tags")),
@@ -122,7 +122,7 @@ def field_changes(machine: Machine, wished: Wished, power_now: Mapping[str, Any]
     before: dict[str, Any] = {name: machine.get(name) or "" for name in (*PLAIN, "architecture")}
     before.update({name: (machine.get(name) or {}).get("name", "") for name in NAMED})
     after = {name: getattr(wished, name) for name in before if getattr(wished, name) not in (None, before[name])}
-    power = {key: text for key, text in wished.power_parameters.items() if _text(power_now.get(key)) != text}
+    power = {key: value for key, value in wished.power_parameters.items() if not _same(power_now.get(key), value)}
     if not after and not power:
         return []
     shown_before, shown_after = {name: before[name] for name in after}, dict(after)
@@ -210,7 +210,19 @@ def _check_annotation(key: str) -> None:
         )
 
 
-def _flat(power_parameters: Mapping[str, str]) -> dict[str, str]:
+def _parameter(value: Any) -> str | list[str]:
+    return [_text(one) for one in value] if isinstance(value, list) else _text(value)
+
+
+def _same(known: Any, wished: str | list[str]) -> bool:
+    """Whether a power parameter is as wished. Of several choices the order does not count."""
+    if isinstance(wished, str):
+        return _text(known) == wished
+    chosen = known if isinstance(known, list) else _text(known).split(",")
+    return sorted(filter(None, map(_text, chosen))) == sorted(wished)
+
+
+def _flat(power_parameters: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
     return {f"power_parameters_{key}": value for key, value in power_parameters.items()}
 
 

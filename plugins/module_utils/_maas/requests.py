@@ -8,6 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
@@ -136,13 +137,4 @@ def named(failure: Failure, name: str, what: str) -> Failure:
         return failure
     said = failure.reason.rstrip(".") or f"status {failure.status}"
     verb = "MAAS failed" if failure.kind == "unavailable" else "MAAS refuses"
-    return Failure(
-        failure.kind,
-        f"{name} cannot be {what}: {verb} with {failure.status} ({said}).",
-        object=name,
-        reason=failure.reason,
-        hint=failure.hint,
-        status=failure.status,
-        fields=failure.fields,
-        events=failure.events,
-    )
+    return replace(failure, message=f"{name} cannot be {what}: {verb} with {failure.status} ({said}).", object=name)

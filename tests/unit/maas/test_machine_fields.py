@@ -28,7 +28,13 @@ MACHINE: dict[str, Any] = {
     "domain": {"name": "maas"},
     "tag_names": ["auto", "fast", "old"],
 }
-POWER = {"power_address": "10.0.0.1", "power_pass": "p", "power_port": 623, "power_verify_ssl": True}
+POWER = {
+    "power_address": "10.0.0.1",
+    "power_pass": "p",
+    "power_port": 623,
+    "power_verify_ssl": True,
+    "flags": ["a", "b"],
+}
 
 CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {}),
@@ -37,6 +43,8 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"description": "x", "min_hwe_kernel": "ga-22.04"}, {"description": "x", "min_hwe_kernel": "ga-22.04"}),
     ({"architecture": "arm64"}, {"architecture": "arm64/generic"}),
     ({"power_parameters": {"power_pass": "p", "power_port": "623", "power_verify_ssl": True}}, {}),
+    ({"power_parameters": {"flags": ["b", "a"]}}, {}),
+    ({"power_parameters": {"flags": ["a"]}}, {"power_parameters_flags": ["a"]}),
     ({"power_parameters": {"power_pass": "q"}}, {"power_parameters_power_pass": "q"}),
     (
         {"power_type": "redfish", "power_parameters": {"node_id": 1}},

@@ -102,6 +102,12 @@ def test_results_are_shown_filtered_and_packed(sim: Simulator, maas: Any) -> Non
     assert maas("GET", f"{uri}{found['id']}/").status_code == 404
 
 
+def test_results_go_with_their_machine(sim: Simulator, maas: Any) -> None:
+    node = sim.machine("node01")
+    maas("DELETE", f"machines/{node.system_id}/")
+    assert maas("GET", "installation-results/").json() == []
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -264,6 +264,10 @@ class State:
                 self.virtual_machines.discard(virtual_machine)
             for vm_host in self.vm_hosts.where(host=node):
                 vm_host.host = None
+        for script_set in list(self.script_sets.where(node=node)):
+            for result in script_set.results:
+                self.script_results.discard(result)
+            self.script_sets.discard(script_set)
         self.nodes.discard(node)
         self._by_system_id.pop(node.system_id, None)
         if self._by_hostname.get(node.hostname.lower()) is node:

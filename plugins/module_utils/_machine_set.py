@@ -137,7 +137,7 @@ class Outlook:
 def outlook(claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wanted: Wanted) -> Outlook:
     """Read the state of a claim, before anything is done."""
     memory = Memory()
-    seats = in_turn(seat for seat in map(Seat.of, claimed.values()) if memory.serves(seat))
+    seats = in_turn((seat for seat in map(Seat.of, claimed.values()) if memory.serves(seat)), wanted.spread)
     failed = [seat for seat in seats if seat.status is Status.FAILED_DEPLOYMENT]
     sound = [seat for seat in seats if seat.status is not Status.FAILED_DEPLOYMENT]
     needed = max(0, wanted.count - len(sound))
@@ -290,7 +290,7 @@ class Run:
         As many failed ones as there are places that nothing could fill stay, for whoever looks for the cause.
         """
         if self.wanted.state == "absent":
-            return self._released([*self.claimed.seen.values(), *first.left_over])
+            return self._released([*first.surplus, *first.given_up, *first.left_over])
         replaced = self.given_up[: max(0, len(self.given_up) - empty)]
         going = [*self.surplus, *replaced]
         # Others may have given them back meanwhile: releasing them twice could hit somebody else's machine.

@@ -31,7 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
     gathering,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Supply
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import PASSES, Supply
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
@@ -61,6 +61,7 @@ class Claimed:
         self.claim = claim
         self.seen: dict[str, Machine] = {}
         self.changed = False
+        self._news = False
         self._maas = maas
         self._machines = machines
         self._patience = patience
@@ -68,6 +69,7 @@ class Claimed:
     def look(self) -> dict[str, Machine]:
         """The machines that are allocated under the claim now, in one request."""
         self.seen = self._machines.of_claim(self.claim)
+        self._news = True
         for machine in self.seen.values():
             self._check(machine)
         return self.seen
@@ -128,7 +130,7 @@ class Claimed:
         if fruitless >= ATTEMPTS or self._patience.left <= 0:
             raise Failure(
                 trouble.kind,
-                f"Allocating for the claim {self.claim} does not succeed: {trouble.reason or trouble.message}",
+                f"The machines of the claim {self.claim} cannot be got: {trouble.reason or trouble.message}",
                 object=self.claim,
                 reason=trouble.reason,
                 hint="Run the task again when MAAS is well: it finds what it has allocated.",
@@ -136,9 +138,24 @@ class Claimed:
             )
         self._patience.clock.sleep(min(self._patience.tick, self._patience.left))
 
+    def _looked(self) -> list[Seat]:
+        """What is there, also if MAAS has to recover first."""
+        fruitless = 0
+        # What the task has looked at before it decided to gather needs no second look.
+        while not self._news:
+            try:
+                self.look()
+            except Failure as failure:
+                if failure.kind not in PASSES:
+                    raise
+                fruitless += 1
+                self._bear(failure, fruitless)
+        self._news = False
+        return [Seat.of(machine) for machine in self.seen.values()]
+
     def _answer(self, ask: Ask, tell: Callable[[str], None]) -> Any:
         if isinstance(ask, Look):
-            return [Seat.of(machine) for machine in self.look().values()]
+            return self._looked()
         if isinstance(ask, Announce):
             return self._all(ask.system_ids, lambda system_id: self._announce(system_id, ask.turn))
         if isinstance(ask, GiveBack):

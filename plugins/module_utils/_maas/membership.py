@@ -14,6 +14,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -162,7 +163,7 @@ def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Gener
 def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
     """What to ask for next. `alike`: how many looks in a row have shown nothing new."""
     everyone = list(seats)
-    serving = in_turn(seat for seat in everyone if memory.serves(seat))
+    serving = in_turn((seat for seat in everyone if memory.serves(seat)), spread)
     missing = count - len(serving)
     if missing > 0 and memory.may_allocate:
         return Allocate(missing, _by_zone(serving))
@@ -196,17 +197,30 @@ def _trimmed(serving: list[Seat], count: int, memory: Memory, alike: int, spread
     )
 
 
-def in_turn(seats: Iterable[Seat]) -> list[Seat]:
-    """In the order in which they may stay. What runs something comes first; what has no turn yet comes last."""
-    return sorted(
-        seats,
-        key=lambda seat: (
-            seat.status in HELD_ONLY,
-            seat.turn is None and seat.status in HELD_ONLY,
-            seat.turn or 0,
-            seat.system_id,
-        ),
-    )
+def in_turn(seats: Iterable[Seat], spread: Spread = Spread.EVEN) -> list[Seat]:
+    """In the order in which they may stay: what runs something, then by turns; what has no turn yet comes last.
+
+    Of one turn, each time the next of the zone that has the fewest so far. Whoever looks while the last ones in this
+    order are being given back, and the first ones begin to run, finds the same ones at its head.
+    """
+    turns: dict[tuple[bool, bool, int], list[Seat]] = {}
+    for seat in sorted(seats, key=lambda seat: seat.system_id):
+        idle = seat.status in HELD_ONLY
+        turns.setdefault((idle, idle and seat.turn is None, (seat.turn or 0) if idle else 0), []).append(seat)
+    ordered: list[Seat] = []
+    have: Counter[str] = Counter()
+    for turn in sorted(turns):
+        waiting = turns[turn]
+        while waiting:
+            following = min(waiting, key=lambda seat: _after(seat, have, spread))
+            waiting.remove(following)
+            have[following.zone] += 1
+            ordered.append(following)
+    return ordered
+
+
+def _after(seat: Seat, have: Mapping[str, int], spread: Spread) -> tuple[int, str, str]:
+    return (0, "", seat.system_id) if spread is Spread.NONE else (have.get(seat.zone, 0), seat.zone, seat.system_id)
 
 
 def _next_turn(seats: Collection[Seat]) -> int:

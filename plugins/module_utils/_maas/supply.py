@@ -63,7 +63,7 @@ class Places:
             return Place(zone, self.named[zone].pop(0) if self.named is not None else "")
 
     def failed(self, place: Place) -> None:
-        """It could not be filled."""
+        """There is no machine for it."""
         with self._lock:
             self.have[place.zone] -= 1
             if not place.system_id:
@@ -111,9 +111,10 @@ class Supply:
             try:
                 machine: Machine = self._maas.post("machines/", [*wanted, *self._form.items()], op="allocate")
             except Failure as failure:
-                places.failed(place)
+                # Of any other failure nobody knows whether it took a machine: for now the place counts as filled.
                 if failure.kind != "conflict":
                     raise
+                places.failed(place)
             else:
                 return machine
         return None

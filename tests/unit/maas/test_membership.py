@@ -144,6 +144,24 @@ def test_runs_at_once_end_with_exactly_the_machines_wished(runs: int) -> None:
         assert not maas.wrongs, seed
 
 
+def test_the_order_does_not_depend_on_how_far_the_runs_are() -> None:
+    for seed in range(500):
+        chance = random.Random(seed)
+        count = chance.randint(1, 8)
+        seats = [
+            seat(f"m{number:02}", turn=chance.randint(1, 2), zone=chance.choice(ZONES))
+            for number in range(chance.randint(count, 14))
+        ]
+        stay = {one.system_id for one in in_turn(seats)[:count]}
+        # Some of those that stay are deployed already, some of the others given back.
+        later = [
+            replace(one, status=DEPLOYING) if one.system_id in stay and chance.random() < 0.5 else one
+            for one in seats
+            if one.system_id in stay or chance.random() < 0.5
+        ]
+        assert {one.system_id for one in in_turn(later)[:count]} == stay, seed
+
+
 def test_runs_that_die_leave_nothing_that_the_next_one_does_not_repair() -> None:
     for seed in range(300):
         chance = random.Random(seed)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import ActionModule
+from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import ActionModule, module_of
 
 __all__ = ["ActionModule"]
+
+module_of(__name__)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from ansible import constants
@@ -27,6 +28,15 @@ from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
 
 display = Display()
+
+
+def module_of(action: str) -> ModuleType:
+    """The module that an action plugin runs.
+
+    The file of the plugin imports it too: the parent process loads that file, and its workers inherit the import.
+    """
+    name = action.rpartition(".")[2]
+    return importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{name}")
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]
@@ -54,7 +64,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def _run_here(self) -> dict[str, Any]:
         name = self._task.action.rpartition(".")[2]
-        module = importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{name}")
+        module = module_of(name)
         spec: Spec = module.SPEC
         environment = {**os.environ, **self._task_environment()}
         given = _with_fallbacks(spec, _plain(self._task.args), environment)

@@ -38,7 +38,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fiel
     tag_changes,
     unknown_names,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.refusals import refuse
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import named as told_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import Claimed, OneAtATime, checked
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,
@@ -25,13 +26,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast, steps_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import erasing, forms_from_params
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import (
-    Machine,
-    Machines,
-    address,
-    claim_of,
-    shown,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
     HELD_ONLY,
     Gathered,
@@ -39,7 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
     Seat,
     in_turn,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Member as Candidate
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread, victims
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Kind, Status

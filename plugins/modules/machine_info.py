@@ -211,7 +211,8 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.details import Details
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import STATUS_OF_WORD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines, address, claim_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
     NAMELESS,
     TURN,
@@ -30,6 +30,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
     Seat,
     gathering,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import PASSES, Supply
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each

@@ -12,7 +12,8 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST, Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 
 HIDDEN = "HIDDEN"

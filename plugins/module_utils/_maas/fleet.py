@@ -18,11 +18,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifec
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import (
-    IDS_PER_REQUEST,
-    Machine,
-    Machines,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST, Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Requests
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (

@@ -15,7 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifec
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Goal, Member
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
     Op,
     Owner,

@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of as claim_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import MAC, SYSTEM_ID
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine as Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import MAC, SYSTEM_ID, Machine
 
 # A URL of a hundred ids stays far below what proxies cut off.
 IDS_PER_REQUEST = 100

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change as Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Situation, Step
 

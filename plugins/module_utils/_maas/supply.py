@@ -17,7 +17,8 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, shortfall
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machine, Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread, shares
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each

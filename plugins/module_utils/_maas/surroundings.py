@@ -15,7 +15,8 @@ from urllib.parse import quote
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import Wished
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST, Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 
 PATHS: Mapping[str, str] = {"zone": "zones/", "pool": "resourcepools/", "domain": "domains/"}
 

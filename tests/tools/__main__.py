@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import docs
 import generated
@@ -29,6 +28,7 @@ MAIN = PYTHONS[0]
 SUITES = ("unit", "integration", "lab", "conformance", "chaos")
 IN_EVERY_CELL = ("unit", "integration")
 RECORD = CLONE / "parts.json"
+MADE = ("docs/build", "tests/output", "tests/.pytest_cache", ".cache", ".hypothesis", ".mypy_cache", ".ruff_cache")
 
 
 def main_environment() -> Environment:
@@ -45,17 +45,11 @@ def cell(core: Core, python: Python | None) -> Environment:
 # pytest
 
 
-def suites(*names: str) -> list[str]:
-    folders = {"lab": "tests/lab"}
-    return [path for name in names if any((ROOT / (path := folders.get(name, f"tests/{name}"))).rglob("test_*.py"))]
-
-
 def pytest_command(env: Environment, *arguments: str) -> tuple[list[str], dict[str, str]]:
     base = trees.linked()
     variables = env.variables(
         PYTHONPATH=f"{base}:{ROOT / 'tests'}",
         ANSIBLE_COLLECTIONS_PATH=base,
-        ANSIBLE_HOME=CLONE / "ansible-home",
         METALSHIFT_PARTS=RECORD,
     )
     return env.command("python", "-m", "pytest", *arguments), variables
@@ -63,19 +57,16 @@ def pytest_command(env: Environment, *arguments: str) -> tuple[list[str], dict[s
 
 def run_pytest(suite: str, *arguments: str) -> int:
     """Run one suite, or the sum of them all with its account of what came before."""
-    names = SUITES if suite == "all" else (suite,)
-    command, variables = pytest_command(main_environment(), *suites(*names), *arguments)
+    folders = [f"tests/{name}" for name in (SUITES if suite == "all" else (suite,))]
+    command, variables = pytest_command(main_environment(), *folders, *arguments)
     return subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
 
 
 def cell_tests(core: Core, python: Python | None) -> str:
-    command, variables = pytest_command(cell(core, python), *suites(*IN_EVERY_CELL), "-q", "-p", "no:cacheprovider")
-    return check(
-        command,
-        ROOT,
-        variables,
-        lambda output: f"Python {python.version if python else ''}: {output.strip().splitlines()[-1]}",
-    )
+    folders = [f"tests/{name}" for name in IN_EVERY_CELL]
+    command, variables = pytest_command(cell(core, python), *folders, "-q", "-p", "no:cacheprovider")
+    summary = check(command, ROOT, variables, lambda output: output.strip().splitlines()[-1])
+    return f"Python {python.version if python else ''}: {summary}"
 
 
 def cell_sanity(core: Core, python: Python | None) -> str:
@@ -87,7 +78,7 @@ def package() -> str:
     env = main_environment()
     base = trees.installed(env)
     modules = [f"metalshift.maas.{name}" for names in generated.action_groups().values() for name in names]
-    variables = env.variables(ANSIBLE_COLLECTIONS_PATH=base, ANSIBLE_HOME=CLONE / "ansible-home")
+    variables = env.variables(ANSIBLE_COLLECTIONS_PATH=base)
     check(env.command("ansible-doc", "-t", "module", *modules), base, variables)
     return f"{len(modules)} modules"
 
@@ -165,9 +156,7 @@ def scripted(path: str) -> tuple[list[str], dict[str, str]]:
     """A script of the tests, and the environment in which it finds the collection as users get it."""
     env = main_environment()
     base = trees.installed(env)
-    variables = env.variables(
-        ANSIBLE_COLLECTIONS_PATH=base, PYTHONPATH=f"{base}:{ROOT / 'tests'}", ANSIBLE_HOME=CLONE / "ansible-home"
-    )
+    variables = env.variables(ANSIBLE_COLLECTIONS_PATH=base, PYTHONPATH=f"{base}:{ROOT / 'tests'}")
     return env.command("python", ROOT / path), variables
 
 
@@ -178,7 +167,6 @@ def script(path: str) -> int:
 
 def command_simulator(*arguments: str) -> int:
     """Needs no environment: the simulator is made of Python's standard library."""
-    os.chdir(Path(os.environ.get("METALSHIFT_CWD", ".")))
     os.environ["PYTHONPATH"] = str(ROOT / "tests")
     os.execv(sys.executable, [sys.executable, "-B", "-m", "lab.simulator", *arguments])
 
@@ -195,7 +183,7 @@ def command_locks() -> int:
 
 
 def command_clean() -> int:
-    for path in (CLONE, ROOT / "docs" / "build", ROOT / ".cache", ROOT / "tests" / "output", *ROOT.glob("*.tar.gz")):
+    for path in (CLONE, *(ROOT / name for name in MADE), *ROOT.glob("*.tar.gz")):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     return 0
 

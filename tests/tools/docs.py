@@ -31,7 +31,7 @@ def build(environment: Environment) -> Path:
     sources.mkdir(parents=True)
     # antsibull-docs refuses a folder that others may write to
     sources.chmod(0o755)
-    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=base, ANSIBLE_HOME=CLONE / "ansible-home")
+    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=base)
     what = ["--use-current", "--squash-hierarchy", "--fail-on-error", "--dest-dir", str(sources), "metalshift.maas"]
     check(environment.command("antsibull-docs", "collection", *what), base, variables)
     settings = [argument for name, value in SETTINGS.items() for argument in ("-D", f"{name}={value}")]

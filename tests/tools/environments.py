@@ -18,11 +18,12 @@ from pathlib import Path
 
 from console import CannotGoOn, say
 from locks import packages
-from paths import CACHE, LOCKS
+from paths import CACHE, CLONE, LOCKS
 from pythons import Python
 
 ROOM_NEEDED = 900 << 20
 KEPT_UNUSED = 30 * 24 * 3600
+UNWANTED = ("ANSIBLE_", "MAAS_", "METALSHIFT_", "PYTEST_", "PYTHON", "MAKE", "MFLAGS")
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,19 @@ class Environment:
         return [str(self.bin / program), *map(str, arguments)]
 
     def variables(self, **more: str | Path) -> dict[str, str]:
-        path = f"{self.bin}:{os.environ.get('PATH', os.defpath)}"
-        unwanted = ("ANSIBLE_", "MAAS_", "PYTEST_", "PYTHON", "METALSHIFT_PYTHONS")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+        """The user's, but for what would make a run here differ from one elsewhere."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(UNWANTED)}
+        settings = CLONE / "ansible.cfg"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.touch()
         return {
             **kept,
-            "PATH": path,
+            "PATH": f"{self.bin}:{os.environ.get('PATH', os.defpath)}",
             "VIRTUAL_ENV": str(self.home),
+            "LC_ALL": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
+            "ANSIBLE_CONFIG": str(settings),
+            "ANSIBLE_HOME": str(CLONE / "ansible-home"),
             **{name: str(value) for name, value in more.items()},
         }
 

@@ -46,7 +46,7 @@ def _in_clone(environment: Environment, program: str, *arguments: str) -> str:
 
 def _in_copy(environment: Environment, copy: str, program: str, *arguments: str) -> str:
     base = trees.staged(copy, environment)
-    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=base, ANSIBLE_HOME=CLONE / "ansible-home")
+    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=base)
     return check(environment.command(program, *arguments), base / trees.NAME, variables)
 
 

@@ -88,7 +88,7 @@ def _extract_kubernetes_core(environment: Environment, target: Path) -> None:
 
 
 def _galaxy(environment: Environment, *arguments: str, path: Path | None = None) -> None:
-    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=path or CLONE, ANSIBLE_HOME=CLONE / "ansible-home")
+    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=path or CLONE)
     _run(environment.command("ansible-galaxy", "collection", *arguments), environment, variables)
 
 

@@ -311,12 +311,12 @@ class Run:
         return Result(
             changed=changed,
             values=self._values(
-                [member.machine for member in staying if member.machine],
+                [_outcome(member) for member in (leaving if absent else staying) if member.failure or not absent],
                 [member.machine for member in leaving if member.machine and not member.failure],
                 summary(leaving if absent else staying),
             ),
             plan=plan,
-            failure=several("machines", failures, max(len(blamed), len(failures))) if failures else None,
+            failure=_together(failures, len(blamed)),
             warnings=[str(member.failure) for member in leaving if member.failure and member not in blamed],
         )
 
@@ -345,7 +345,7 @@ class Run:
         self, machines: Iterable[Machine], released: Iterable[Machine], counts: Mapping[str, int]
     ) -> dict[str, Any]:
         def listed(some: Iterable[Machine]) -> list[dict[str, Any]]:
-            told = [{**shown(machine, self.wanted.full), **_predicted(machine)} for machine in some]
+            told = [{**shown(machine, self.wanted.full), **_extra(machine)} for machine in some]
             return sorted(told, key=lambda one: (one["hostname"] is None, str(one["hostname"])))
 
         return {
@@ -425,8 +425,22 @@ def _word(machine: Machine) -> str:
     return str(machine.get("status_name") or "unknown").lower().replace(" ", "_")
 
 
-def _predicted(machine: Machine) -> dict[str, Any]:
-    return {"predicted": True} if machine.get("predicted") else {}
+def _outcome(member: Member) -> Machine:
+    """A machine as it is now, with what went wrong with it."""
+    return {**(member.machine or {}), **({"failure": member.failure.to_dict()} if member.failure else {})}
+
+
+def _extra(machine: Machine) -> dict[str, Any]:
+    """What this module says of a machine, besides what MAAS says."""
+    return {key: machine[key] for key in ("predicted", "failure") if key in machine}
+
+
+def _together(failures: Mapping[str, Failure], total: int) -> Failure | None:
+    """What the task fails with, if it does."""
+    if len(failures) == 1:
+        only = next(iter(failures.values()))
+        return only if only.kind == "capacity" else several("machines", failures, total)
+    return several("machines", failures, max(total, len(failures))) if failures else None
 
 
 def converge_set(task: Task) -> Result:

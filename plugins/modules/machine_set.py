@@ -241,7 +241,9 @@ claim:
   sample: storage
 machines:
   description:
-    - The machines of the set as they are now, or as they would be in check mode. Empty with O(state=absent).
+    - The machines of the set as they are now, or as they would be in check mode. With O(state=absent), those that could
+      not be given back.
+    - One that failed has a C(failure) with the reason and MAAS's last events of it.
     - In check mode those that are not known yet are there with null values. What is guessed carries C(predicted).
   returned: always, if MAAS could be reached
   type: list

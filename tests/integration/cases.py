@@ -244,6 +244,32 @@ LIVES += [
     ),
 ]
 
+
+def nine_machines(sim: Simulator) -> None:
+    sim.machines(9, zones=("az1", "az2", "az3"))
+    sim.auto(0.01)
+
+
+LIVES += [
+    Case(
+        "machine_set",
+        noun="machines",
+        create={"claim": "web", "count": 4, "zones": ["az1", "az2", "az3"], "distro_series": "noble", **QUICK},
+        change={"claim": "web", "count": 2, "zones": ["az1", "az2", "az3"], "erase": True, **QUICK},
+        delete={"claim": "web", "state": "absent", **QUICK},
+        arrange=nine_machines,
+    ),
+    Case(
+        "machine_set",
+        name="machine_set held, then deployed",
+        noun="machines",
+        create={"claim": "web", "count": 3, "state": "allocated", "spread": "strict", **QUICK},
+        change={"claim": "web", "count": 5, "full": True, **QUICK},
+        delete={"claim": "web", "count": 0, **QUICK},
+        arrange=nine_machines,
+    ),
+]
+
 # Modules that only read: the arguments with which they are run.
 READERS: Mapping[str, Sequence[Args]] = {
     "machine_info": [
@@ -311,6 +337,29 @@ WRONG: list[Wrong] = [
         "node-1 cannot have annotations: MAAS keeps them only while somebody holds the machine.",
         three_machines,
         "conflict",
+    ),
+    Wrong("machine_set", {}, "missing required arguments: claim"),
+    Wrong("machine_set", {"claim": "web"}, "state is deployed but all of the following are missing: count"),
+    Wrong("machine_set", {"claim": "web server", "count": 1}, "'web server' cannot be a claim. Begin with a letter"),
+    Wrong("machine_set", {"claim": "web", "count": -1}, "count cannot be less than 0: -1."),
+    Wrong("machine_set", {"claim": "web", "count": "many"}, "argument 'count' is of type"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "max_replacements": -1}, "max_replacements cannot be less than"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "state": "ready"}, "value of state must be one of: allocated"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "spread": "wide"}, "value of spread must be one of: even"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "memory": "lots"}, "memory"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "cpu": 0}, "cpu cannot be 0"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "storage": ["root:big"]}, "storage"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "zones": ["a"], "not_zones": ["a"]}, "zones and not_zones both"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "osystem": "ubuntu"}, "osystem: ubuntu needs distro_series."),
+    Wrong("machine_set", {"claim": "web", "count": 1, "wait_timeout": 0}, "wait_timeout must be more than 0 seconds"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "recover": ["ready"]}, "value of recover must be one or more of"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "zones": ["az9"]}, "No such zone(s): az9", kind="rejected"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "tags": ["none"]}, "No such tag(s): 'none'", kind="rejected"),
+    Wrong(
+        "machine_set",
+        {"claim": "web", "count": 1},
+        "1 of 1 machines for the claim web cannot be had: no machine is Ready. What this run got was kept",
+        kind="capacity",
     ),
     Wrong("machine_info", {"status": ["happy"]}, "value of status must be one or more of: new, commissioning"),
     Wrong("machine_info", {"gather": ["gossip"]}, "value of gather must be one or more of: interfaces"),

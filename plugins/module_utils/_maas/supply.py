@@ -177,6 +177,6 @@ class Supply:
         return "; ".join(lines) if lines else "no machine is Ready"
 
 
-def _cost(machine: Mapping[str, Any]) -> tuple[float, str]:
+def _cost(machine: Mapping[str, Any]) -> float:
     """MAAS offers the smallest machine first (node_constraint_filter_forms.py, reorder_nodes_by_cost)."""
-    return (machine.get("cpu_count") or 0) + (machine.get("memory") or 0) / 1024, str(machine["system_id"])
+    return float((machine.get("cpu_count") or 0) + (machine.get("memory") or 0) / 1024)

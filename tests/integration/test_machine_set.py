@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sets of machines: which are taken, what becomes of those that fail, and what is said when there are too few."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from integration.harness import Outcome, run_task
+from lab.simulator import Simulator
+from lab.simulator.model import Machine, Status
+
+ZONES = ("az1", "az2", "az3")
+QUICK = {"wait_sleep": 0.02, "wait_timeout": 20}
+
+
+@pytest.fixture
+def nine(sim: Simulator) -> Simulator:
+    sim.machines(9, zones=ZONES)
+    sim.auto(0.02)
+    return sim
+
+
+def web(sim: Simulator, count: int | None = None, **options: Any) -> Outcome:
+    keywords = {name: options.pop(name) for name in ("check", "diff") if name in options}
+    wanted = {"claim": "web", **QUICK, **({"count": count} if count is not None else {}), **options}
+    return run_task(sim, "machine_set", wanted, **keywords)
+
+
+def held(sim: Simulator) -> list[Machine]:
+    return [machine for machine in sim.state.machines if machine.status not in (Status.READY, Status.NEW)]
+
+
+def zones(sim: Simulator) -> Counter[str]:
+    return Counter(machine.zone.name for machine in held(sim))
+
+
+def ops(sim: Simulator) -> Counter[str]:
+    return Counter(entry.op or entry.method for entry in sim.requests.writes())
+
+
+# -- taking --------------------------------------------------------------------------------------------------------
+
+
+def test_a_set_is_spread_evenly_and_shown(nine: Simulator) -> None:
+    outcome = web(nine, 5)
+    assert not outcome.failed, outcome.msg
+    assert outcome["summary"] == {"deployed": 5}
+    assert sorted(zones(nine).values()) == [1, 2, 2]
+    assert {machine["claim"] for machine in outcome["machines"]} == {"web"}
+    assert [machine["hostname"] for machine in outcome["machines"]] == sorted(one.hostname for one in held(nine))
+    assert any("5/5 deployed" in line for line in outcome.screen.shown)
+
+
+def test_three_requests_a_machine_and_one_a_tick(nine: Simulator) -> None:
+    nine.requests.clear()
+    web(nine, 6, zones=list(ZONES))
+    assert ops(nine) == {"allocate": 6, "set_workload_annotations": 6, "deploy": 6}
+    reads = [entry for entry in nine.requests if entry.method == "GET" and "id" not in entry.params]
+    assert len(reads) <= 6
+
+
+def test_the_claim_is_in_the_request_that_allocates(nine: Simulator) -> None:
+    web(nine, 2)
+    taken = [entry.params for entry in nine.requests if entry.op == "allocate" and entry.status == 200]
+    assert [params["agent_name"] for params in taken] == [["web"], ["web"]]
+
+
+def test_constraints_are_obeyed(sim: Simulator) -> None:
+    sim.machine("small", zone="az1", memory=4096)
+    sim.machine("slow", zone="az1", memory=65536, tags=["slow"])
+    sim.machine("right", zone="az2", memory=65536, tags=["fast"], cpu=16)
+    sim.auto(0.01)
+    outcome = web(sim, 1, memory="32GiB", cpu=8, not_tags=["slow"])
+    assert [machine["hostname"] for machine in outcome["machines"]] == ["right"]
+
+
+def test_machines_can_be_narrowed_down_by_name(nine: Simulator) -> None:
+    outcome = web(nine, 2, names=["node02", "node05", "node08"], spread="none")
+    assert {machine["hostname"] for machine in outcome["machines"]} < {"node02", "node05", "node08"}
+    assert len(outcome["machines"]) == 2
+
+
+def test_strict_spread_takes_fewer(sim: Simulator) -> None:
+    sim.machines(4, zones=("az1",))
+    sim.machines(1, zones=("az2",), prefix="b")
+    outcome = web(sim, 4, zones=["az1", "az2"], spread="strict", state="allocated")
+    assert outcome.failed
+    assert outcome["failure"]["kind"] == "capacity"
+    assert zones(sim) == {"az1": 2, "az2": 1}
+
+
+def test_no_spread_leaves_the_zone_to_maas(nine: Simulator) -> None:
+    web(nine, 3, spread="none", state="allocated")
+    assert all("zone" not in entry.params for entry in nine.requests if entry.op == "allocate")
+
+
+def test_a_virtual_machine_is_never_composed_unasked(sim: Simulator) -> None:
+    outcome = web(sim, 1)
+    assert outcome["failure"]["kind"] == "capacity"
+    assert all(
+        {"lxd", "virsh"} <= set(entry.params["not_pod_type"]) for entry in sim.requests if entry.op == "allocate"
+    )
+
+
+def test_a_shortage_says_why_and_keeps_what_was_got(nine: Simulator) -> None:
+    nine.machine("weak", zone="az1", memory=1024)
+    outcome = web(nine, 12, zones=list(ZONES), memory="2GiB")
+    assert outcome.failed
+    assert (
+        "3 of 12 machines for the claim web cannot be had: az1: 1 ready, 0 fit (memory 1 GiB < 2 GiB: 1)" in outcome.msg
+    )
+    assert "kept under the claim" in outcome.msg
+    assert outcome["summary"] == {"deployed": 9}
+    for more in range(3):
+        nine.machine(f"new{more}", zone="az2")
+    assert web(nine, 12, zones=list(ZONES), memory="2GiB")["summary"] == {"deployed": 12}
+
+
+def test_a_shortage_can_give_back_what_was_got(nine: Simulator) -> None:
+    outcome = web(nine, 12, on_shortage="release")
+    assert outcome.failed
+    assert "given back" in outcome.msg
+    assert not held(nine)
+    assert "deploy" not in ops(nine)
+
+
+def test_without_waiting_deployments_are_only_begun(nine: Simulator) -> None:
+    nine.auto(0)
+    outcome = web(nine, 2, wait=False)
+    assert not outcome.failed, outcome.msg
+    assert outcome["summary"] == {"deploying": 2}
+    nine.auto(0.01)
+    assert web(nine, 2)["summary"] == {"deployed": 2}
+
+
+# -- machines that fail ----------------------------------------------------------------------------------------------
+
+
+def test_a_failed_machine_is_replaced_by_another(nine: Simulator) -> None:
+    nine.fault("machine", hostname="node01", action="deploy", times=-1)
+    outcome = web(nine, 6)
+    assert not outcome.failed, outcome.msg
+    assert [one["name"] for one in outcome["replaced"]] == ["node01"]
+    assert "Installation failed" in outcome["replaced"][0]["reason"]
+    assert [machine["hostname"] for machine in outcome["released"]] == ["node01"]
+    assert nine.find("node01").status is Status.READY
+    assert any("node01 is replaced" in line for line in outcome.screen.shown)
+    assert zones(nine) == {"az1": 2, "az2": 2, "az3": 2}
+
+
+def test_the_limit_of_replacements_holds(nine: Simulator) -> None:
+    nine.fault("machine", hostname="node", action="deploy", times=-1)
+    outcome = web(nine, 2, max_replacements=2)
+    assert outcome.failed
+    assert outcome["summary"] == {"failed": 2}
+    assert len(outcome["replaced"]) == 2
+    assert ops(nine)["deploy"] == 4
+    assert "max_replacements: 2 allowed no further replacement" in outcome.msg
+    assert {machine.status for machine in held(nine)} == {Status.FAILED_DEPLOYMENT}
+    assert len(held(nine)) == 2
+    nine.clear()
+    assert web(nine, 2)["summary"] == {"deployed": 2}
+    assert len(held(nine)) == 2
+
+
+def test_a_failed_machine_can_be_kept(nine: Simulator) -> None:
+    nine.fault("machine", hostname="node01", action="deploy", times=-1)
+    for _again in range(2):
+        outcome = web(nine, 3, on_failure="keep")
+        assert outcome.failed
+        assert outcome["failure"]["kind"] == "failed_state"
+        (failed,) = (machine for machine in outcome["machines"] if "failure" in machine)
+        assert failed["hostname"] == "node01"
+        assert failed["failure"]["events"]
+        assert "on_failure: replace" in failed["failure"]["hint"]
+        assert outcome["summary"] == {"deployed": 2, "failed": 1}
+        assert nine.find("node01").status is Status.FAILED_DEPLOYMENT
+
+
+def test_without_another_machine_the_failed_one_stays(sim: Simulator) -> None:
+    sim.machines(2, zones=("az1",))
+    sim.auto(0.01)
+    sim.fault("machine", hostname="node01", action="deploy", times=-1)
+    outcome = web(sim, 2)
+    assert outcome.failed
+    assert "no machine can take its place" in outcome.msg
+    assert sim.find("node01").status is Status.FAILED_DEPLOYMENT
+    sim.machine("spare", zone="az1")
+    repaired = web(sim, 2)
+    assert not repaired.failed, repaired.msg
+    assert repaired["summary"] == {"deployed": 2}
+    assert sim.find("node01").status is Status.READY
+
+
+def test_a_refused_deployment_is_not_taken_for_a_bad_machine(nine: Simulator) -> None:
+    outcome = web(nine, 2, distro_series="nosuch")
+    assert outcome.failed
+    assert "nosuch" in outcome.msg
+    assert outcome["replaced"] == []
+    assert ops(nine)["allocate"] == 2
+
+
+# -- fewer, and none ---------------------------------------------------------------------------------------------------
+
+
+def test_the_furthest_from_deployed_go_first(nine: Simulator) -> None:
+    web(nine, 3)
+    deployed = {machine.hostname for machine in held(nine)}
+    web(nine, 5, state="allocated")
+    outcome = web(nine, 3, state="allocated")
+    assert len(outcome["released"]) == 2
+    assert {machine.hostname for machine in held(nine)} == deployed
+
+
+def test_absent_erases_if_told(nine: Simulator) -> None:
+    web(nine, 3)
+    nine.requests.clear()
+    outcome = web(nine, state="absent", erase=True, quick_erase=True, comment="over")
+    assert outcome["summary"] == {"ready": 3}
+    assert outcome["machines"] == []
+    released = [entry.params for entry in nine.requests if entry.op == "release"]
+    assert released == [{"erase": ["true"], "quick_erase": ["true"], "comment": ["over"]}] * 3
+    assert not web(nine, state="absent").changed
+
+
+def test_other_claims_are_not_touched(nine: Simulator) -> None:
+    run_task(nine, "machine_set", {"claim": "db", "count": 2, **QUICK})
+    web(nine, 2)
+    web(nine, state="absent")
+    assert {machine.agent_name for machine in held(nine)} == {"db"}
+
+
+def test_a_machine_of_two_claims_stops_the_task(nine: Simulator) -> None:
+    nine.machine("odd", status="Deployed", agent_name="web", annotations={"metalshift_claim": "db"})
+    outcome = web(nine, state="absent")
+    assert outcome["failure"]["kind"] == "claimed"
+    assert "its annotation says db" in outcome.msg
+    assert nine.find("odd").status is Status.DEPLOYED
+
+
+def test_a_machine_of_a_hosted_cluster_is_not_released(nine: Simulator) -> None:
+    marks = {"metalshift_claim": "web", "metalshift_cluster": "prod"}
+    nine.machine("worker", status="Deployed", agent_name="web", annotations=marks)
+    outcome = web(nine, state="absent")
+    assert outcome["failure"]["kind"] == "claimed"
+    assert "hosted cluster prod" in outcome.msg
+    assert nine.find("worker").status is Status.DEPLOYED
+
+
+def test_a_member_without_its_annotation_gets_it(nine: Simulator) -> None:
+    nine.machine("bare", status="Deployed", agent_name="web")
+    assert web(nine, 1).changed
+    assert nine.find("bare").annotations == {"metalshift_claim": "web"}
+    assert not web(nine, 1).changed
+
+
+def test_a_member_that_is_repaired_counts_and_is_left_alone(nine: Simulator) -> None:
+    web(nine, 2)
+    name = held(nine)[0].hostname
+    with nine.world.at_rest():
+        nine.world.engine.enter(nine.find(name), Status.RESCUE_MODE)
+    outcome = web(nine, 2)
+    assert (outcome.failed, outcome.changed) == (False, False)
+    assert outcome["summary"] == {"deployed": 1, "rescue_mode": 1}
+
+
+def test_a_broken_member_is_replaced_and_reported(nine: Simulator) -> None:
+    web(nine, 2)
+    name = held(nine)[0].hostname
+    run_task(nine, "machine", {"machines": [name], "state": "broken", "claim": "web", **QUICK})
+    outcome = web(nine, 2)
+    assert not outcome.failed, outcome.msg
+    assert outcome["summary"] == {"deployed": 2}
+    assert any(name in warning and "Broken" in warning for warning in outcome["warnings"])
+    gone = web(nine, state="absent")
+    assert gone.failed
+    assert name in gone.msg
+    assert not web(nine, state="absent", recover=["broken"]).failed
+    assert not held(nine)
+
+
+def test_another_user_s_claim_is_refused(nine: Simulator) -> None:
+    nine.machine("theirs", status="Deployed", agent_name="web", owner="MAAS")
+    outcome = web(nine, 1)
+    assert outcome["failure"]["kind"] == "claimed"
+    assert "MAAS holds theirs under it" in outcome.msg
+
+
+# -- check mode --------------------------------------------------------------------------------------------------------
+
+
+def test_check_mode_foretells_zones_and_states(nine: Simulator) -> None:
+    nine.requests.clear()
+    foreseen = web(nine, 6, check=True)
+    assert nine.requests.writes() == []
+    assert foreseen.changed
+    assert foreseen["summary"] == {"deployed": 6}
+    assert Counter(machine["zone"] for machine in foreseen["machines"]) == {"az1": 2, "az2": 2, "az3": 2}
+    assert all(machine["predicted"] for machine in foreseen["machines"])
+    done = web(nine, 6)
+    assert foreseen["diff"] == done["diff"]
+    assert {one["hostname"] for one in foreseen["machines"]} == {one["hostname"] for one in done["machines"]}
+
+
+def test_check_mode_works_where_there_is_nothing_yet(sim: Simulator) -> None:
+    foreseen = web(sim, 2, check=True)
+    assert not foreseen.failed, foreseen.msg
+    assert [(one["hostname"], one["predicted"]) for one in foreseen["machines"]] == [(None, True)] * 2
+    assert foreseen["summary"] == {"deployed": 2}
+    assert foreseen["warnings"] == ["Only 0 of 2 further machines for the claim web are Ready now."]
+
+
+def test_check_mode_foretells_what_is_given_back(nine: Simulator) -> None:
+    web(nine, 4)
+    foreseen = web(nine, 1, check=True)
+    assert len(foreseen["released"]) == 3
+    assert foreseen["summary"] == {"deployed": 1}
+    assert len(held(nine)) == 4

@@ -251,19 +251,23 @@ class Run:
         if not self._is_lost(member) or self.replacements >= self.wanted.replacements:
             return ()
         self.replacements += 1
-        self.memory.failed.add(member.system_id)
-        self.given_up.append(member.system_id)
+        if member.system_id:
+            self.memory.failed.add(member.system_id)
+            self.given_up.append(member.system_id)
         member.aside = True
-        why = str((member.machine or {}).get("status_message") or "it failed to deploy")
-        self.replaced.append({"name": member.name, "system_id": member.system_id, "reason": why})
+        why = str((member.machine or {}).get("status_message") or "MAAS does not know it any more")
+        self.replaced.append({"name": member.name, "system_id": member.system_id or None, "reason": why})
         self.task.say(f"{member.name} is replaced: {why}")
         return [Member(f"the place of {member.name}", self.wanted.goal, obtain=lambda: self._another(member.name, why))]
 
     def _is_lost(self, member: Member) -> bool:
-        machine = member.machine
-        if machine is None or self.wanted.state != "deployed":
+        """Whether the machine failed to deploy, or is not this user's any more."""
+        if self.wanted.state != "deployed" or member.situation is None:
             return False
-        return machine.get("owner") != self.machines.me or Status(machine["status"]) is Status.FAILED_DEPLOYMENT
+        machine = member.machine
+        if machine is None or machine.get("owner") != self.machines.me:
+            return True
+        return Status(machine["status"]) is Status.FAILED_DEPLOYMENT
 
     def _another(self, failed: str, why: str) -> Machine:
         machine = self.places.another()
@@ -317,17 +321,38 @@ class Run:
             ),
             plan=plan,
             failure=_together(failures, len(blamed)),
-            warnings=[str(member.failure) for member in leaving if member.failure and member not in blamed],
+            warnings=[
+                *(str(member.failure) for member in leaving if member.failure and member not in blamed),
+                *self._otherwise_deployed([member.machine for member in staying if member.machine]),
+            ],
         )
 
+    def _otherwise_deployed(self, machines: Iterable[Machine]) -> list[str]:
+        """Machines that run something else than what is asked for, which a deployed machine is not moved by."""
+        asked = self.wanted.goal.forms[Op.DEPLOY].get("distro_series")
+        running: dict[str, list[str]] = {}
+        for machine in machines:
+            present = f"{machine.get('osystem')}/{machine.get('distro_series')}"
+            if asked and machine["status"] == Status.DEPLOYED and asked not in (present, machine.get("distro_series")):
+                running.setdefault(present, []).append(address(machine))
+        return [
+            f"Deployed with {present} and not with {asked}, and left so: {', '.join(sorted(names))}. "
+            "Give them back first to have them deployed anew."
+            for present, names in sorted(running.items())
+        ]
+
     def _explained(self, failure: Failure) -> Failure:
-        """A failed deployment, with what this module can do about it."""
+        """A failure of one machine, with what can be done about it here: a hint may speak of options of `machine`."""
         if failure.kind == "failed_state" and self.wanted.state == "deployed":
             failure.hint = "It stays under the claim for whoever looks for the cause; " + (
                 f"max_replacements: {self.wanted.replacements} allowed no further replacement in this run."
                 if self.wanted.replacements
                 else "with on_failure: replace another machine would take its place."
             )
+        elif failure.kind == "claimed":
+            failure.hint = "Take it out of there first."
+        elif "locked: false" in failure.hint:
+            failure.hint = "Unlock it first, with the module machine and locked: false."
         return failure
 
     def _shortage(self, short: int) -> Failure:
@@ -408,7 +433,7 @@ class Run:
             values=self._values([*then, *({"predicted": True} for _each in range(unknown))], gone, counts),
             plan=plan,
             failure=self._refusals([*self._staying(first.stay), *going[: len(going) - len(first.left_over)]]),
-            warnings=[lacking] if unknown else [],
+            warnings=[*([lacking] if unknown else []), *self._otherwise_deployed(first.stay)],
         )
 
     def _refusals(self, members: Sequence[Member]) -> Failure | None:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -204,6 +206,34 @@ def test_a_refused_deployment_is_not_taken_for_a_bad_machine(nine: Simulator) ->
     assert ops(nine)["allocate"] == 2
 
 
+def test_a_machine_that_somebody_takes_away_is_replaced(nine: Simulator) -> None:
+    nine.auto(0)
+
+    def take_one() -> None:
+        while sum(machine.status is Status.DEPLOYING for machine in held(nine)) < 3:
+            time.sleep(0.01)
+        run_task(
+            nine, "machine", {"machines": [held(nine)[0].hostname], "state": "ready", "claim": "web", "wait": False}
+        )
+        nine.auto(0.02)
+
+    somebody = threading.Thread(target=take_one)
+    somebody.start()
+    outcome = web(nine, 3)
+    somebody.join()
+    assert not outcome.failed, outcome.msg
+    assert outcome["summary"] == {"deployed": 3}
+    assert len(outcome["replaced"]) == 1
+    assert len(held(nine)) == 3
+
+
+def test_a_set_that_runs_something_else_is_left_and_reported(nine: Simulator) -> None:
+    web(nine, 2, distro_series="noble")
+    outcome = web(nine, 2, distro_series="jammy")
+    assert (outcome.failed, outcome.changed) == (False, False)
+    assert outcome["warnings"][0].startswith("Deployed with ubuntu/noble and not with jammy, and left so: node0")
+
+
 # -- fewer, and none ---------------------------------------------------------------------------------------------------
 
 
@@ -225,6 +255,16 @@ def test_absent_erases_if_told(nine: Simulator) -> None:
     released = [entry.params for entry in nine.requests if entry.op == "release"]
     assert released == [{"erase": ["true"], "quick_erase": ["true"], "comment": ["over"]}] * 3
     assert not web(nine, state="absent").changed
+
+
+def test_a_locked_machine_is_not_given_back(nine: Simulator) -> None:
+    web(nine, 1)
+    name = held(nine)[0].hostname
+    run_task(nine, "machine", {"machines": [name], "claim": "web", "locked": True, **QUICK})
+    outcome = web(nine, state="absent")
+    assert outcome.failed
+    assert f"{name} cannot be made ready: it is locked. Unlock it first, with the module machine" in outcome.msg
+    assert [machine["hostname"] for machine in outcome["machines"]] == [name]
 
 
 def test_other_claims_are_not_touched(nine: Simulator) -> None:

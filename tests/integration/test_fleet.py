@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
@@ -24,7 +25,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Power, State, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.modules.machine import SPEC, converge
 from lab.simulator import Simulator
 
 
@@ -291,3 +294,57 @@ def test_a_bmc_that_does_not_answer_is_reported_in_maas_own_words(sim: Simulator
 def test_every_status_has_a_word_for_the_summary() -> None:
     member = Member("x", Goal(Wish()), {"status_name": Status.FAILED_RELEASING.label})
     assert member.status == Status.FAILED_RELEASING.word
+
+
+# -- the whole way of `machine`, with the answer to any one request lost ------------------------------------------
+
+WHOLE_WAY: Mapping[str, Any] = {
+    "machines": [{"name": "node-9", "mac_addresses": ["52:54:00:00:99:01"]}, "node-1"],
+    "architecture": "amd64",
+    "power_type": "manual",
+    "state": "deployed",
+    "zone": "az1",
+    "tags": ["fast"],
+    "claim": "web",
+    "annotations": {"team": "blue"},
+}
+REQUESTS_ON_THE_WAY = 28
+LOSSES: list[dict[str, Any]] = [
+    {"does": "drop", "when": "before"},
+    {"does": "drop", "when": "after"},
+    {"does": "error", "when": "after", "status": 503},
+]
+
+
+def run_machine(sim: Simulator) -> dict[str, Any]:
+    reach = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key}
+    checked = ArgumentSpecValidator(SPEC.argument_spec).validate({**reach, **WHOLE_WAY})
+    return carry_out(converge, Task(checked.validated_parameters, clock=LabClock(sim)), "machine")
+
+
+@pytest.fixture
+def found(sim: Simulator) -> Simulator:
+    sim.machine("other", zone="az1", tags=["fast"])
+    sim.machine("node-1", power_type="manual")
+    sim.auto(60)
+    return sim
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=["dropped before", "dropped after", "503 after"])
+@pytest.mark.parametrize("number", range(REQUESTS_ON_THE_WAY))
+def test_any_one_lost_answer_changes_nothing_about_the_end(found: Simulator, number: int, loss: dict[str, Any]) -> None:
+    found.fault(**loss, skip=number)
+    came = run_machine(found)
+    assert not came.get("failed"), came["msg"]
+    assert came["summary"] == {"deployed": 2}
+    assert len(list(found.state.machines)) == 3
+    for name in ("node-9", "node-1"):
+        machine = found.find(name)
+        assert (machine.agent_name, machine.zone.name, [tag.name for tag in machine.tags]) == ("web", "az1", ["fast"])
+        assert machine.annotations == {"metalshift_claim": "web", "team": "blue"}
+    assert not run_machine(found)["changed"]
+
+
+def test_the_whole_way_has_no_more_requests_than_were_lost_in_turn(found: Simulator) -> None:
+    run_machine(found)
+    assert len(found.requests) <= REQUESTS_ON_THE_WAY

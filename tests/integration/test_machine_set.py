@@ -360,3 +360,12 @@ def test_check_mode_foretells_what_is_given_back(nine: Simulator) -> None:
     assert len(foreseen["released"]) == 3
     assert foreseen["summary"] == {"deployed": 1}
     assert len(held(nine)) == 4
+
+
+def test_a_refused_annotation_ends_the_run(nine: Simulator) -> None:
+    nine.fault("conflict", op="set_workload_annotations", text="Not now.", hits=0)
+    outcome = web(nine, 2)
+    assert outcome.failed
+    assert "Not now." in outcome.msg
+    nine.clear()
+    assert web(nine, 2)["summary"] == {"deployed": 2}

@@ -63,6 +63,7 @@ class Claimed:
         self.seen: dict[str, Machine] = {}
         self.changed = False
         self._news = False
+        self._refused: set[str] = set()
         self._maas = maas
         self._machines = machines
         self._patience = patience
@@ -118,7 +119,8 @@ class Claimed:
                 got = supply.take(ask.number, ask.serving)
                 self.changed |= bool(got)
                 if supply.trouble is None:
-                    memory.may_allocate = len(got) == ask.number
+                    # Without an end, somebody who takes every machine away would keep this run for ever.
+                    memory.may_allocate = len(got) == ask.number and self._patience.left > 0
                 else:
                     fruitless = 0 if got else fruitless + 1
                     self._bear(supply.trouble, fruitless)
@@ -176,10 +178,14 @@ class Claimed:
         self._patience.clock.sleep(min(self._patience.tick, self._patience.left))
 
     def _all(self, system_ids: Iterable[str], act: Callable[[str], Mapping[str, Any]]) -> None:
-        for _system_id, outcome in each(system_ids, act):
-            self.changed = True
-            if isinstance(outcome, Failure) and outcome.kind not in GONE_MEANWHILE:
+        for system_id, outcome in each(system_ids, act):
+            if not isinstance(outcome, Failure):
+                self.changed = True
+            elif outcome.kind not in GONE_MEANWHILE or system_id in self._refused:
                 raise outcome
+            else:
+                # Another run may have given it back. If it is asked for again, it is still there.
+                self._refused.add(system_id)
 
     def _announce(self, system_id: str, turn: int) -> Machine:
         marks = {**marked(self.claim), TURN: str(turn)}

@@ -96,13 +96,17 @@ class Memory:
 # -- what a run asks of the world --------------------------------------------------------------------------------------
 
 
+class Ask:
+    """A request to the world outside of the decision."""
+
+
 @dataclass(frozen=True)
-class Look:
+class Look(Ask):
     """The machines of the claim now."""
 
 
 @dataclass(frozen=True)
-class Allocate:
+class Allocate(Ask):
     """That many more machines, into the zones of those that serve already. Answered with the ids of what was got."""
 
     number: int
@@ -110,7 +114,7 @@ class Allocate:
 
 
 @dataclass(frozen=True)
-class Announce:
+class Announce(Ask):
     """Annotate these machines with the claim and a turn."""
 
     system_ids: tuple[str, ...]
@@ -118,14 +122,14 @@ class Announce:
 
 
 @dataclass(frozen=True)
-class GiveBack:
+class GiveBack(Ask):
     """Release these machines, which nobody has deployed."""
 
     system_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Rest:
+class Rest(Ask):
     """Let other runs proceed."""
 
     reason: str
@@ -138,9 +142,6 @@ class Gathered:
     stay: tuple[Seat, ...]
     surplus: tuple[Seat, ...] = ()
     missing: int = 0
-
-
-Ask = Look | Allocate | Announce | GiveBack | Rest
 
 
 def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Generator[Ask, Any, Gathered]:

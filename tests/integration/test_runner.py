@@ -28,11 +28,21 @@ AS_MODULE: dict[str, dict[str, Any]] = {
 RUNS_AS_ROOT = os.geteuid() == 0
 
 
+# Only root becomes root without a password.
+A_MODULE = AS_MODULE["become" if RUNS_AS_ROOT else "async"]
+
+
 @pytest.fixture(params=AS_MODULE)
-def way(request: pytest.FixtureRequest) -> dict[str, Any]:
+def every_way(request: pytest.FixtureRequest) -> dict[str, Any]:
     if request.param == "become" and not RUNS_AS_ROOT:
         pytest.skip("only root becomes root without a password")
     return AS_MODULE[request.param]
+
+
+@pytest.fixture(params=[{}, A_MODULE], ids=["in-process", "as a module"])
+def way(request: pytest.FixtureRequest) -> dict[str, Any]:
+    way: dict[str, Any] = request.param
+    return way
 
 
 @pytest.fixture
@@ -53,8 +63,8 @@ def assert_one_sentence(played: Played) -> str:
 # -- the three ways --------------------------------------------------------------------------------
 
 
-def test_a_task_does_the_same_in_process_as_a_module_and_become(sim, tmp_path, options, way):
-    task = {ZONE: {**options, "name": "az1", "description": "d"}, **way}
+def test_a_task_does_the_same_in_process_as_a_module_and_become(sim, tmp_path, options, every_way):
+    task = {ZONE: {**options, "name": "az1", "description": "d"}, **every_way}
     made, again = (run_playbook(tmp_path, [task], "--diff").results[-1] for _time in range(2))
     assert (made["changed"], again["changed"]) == (True, False)
     assert made["zone"]["description"] == "d"
@@ -63,9 +73,9 @@ def test_a_task_does_the_same_in_process_as_a_module_and_become(sim, tmp_path, o
     assert made["diff"][0]["after"] == {"name": "az1", "description": "d"}
 
 
-def test_only_async_and_become_start_an_interpreter(sim, tmp_path, options, way):
-    played = run_playbook(tmp_path, [{ZONE: {**options, "name": "az1"}, **way}], "-vvv")
-    assert ("AnsiballZ" in played.output) == bool(way)
+def test_only_async_and_become_start_an_interpreter(sim, tmp_path, options, every_way):
+    played = run_playbook(tmp_path, [{ZONE: {**options, "name": "az1"}, **every_way}], "-vvv")
+    assert ("AnsiballZ" in played.output) == bool(every_way)
 
 
 def test_check_mode_and_diff_are_the_same_on_every_way(sim, tmp_path, options, way):
@@ -96,10 +106,8 @@ def test_the_requests_of_a_task_are_seen_at_vvv_and_not_before(sim, tmp_path, op
     assert "GET zones/az1/ -> 200" in run_playbook(tmp_path, [task], "-vvv").output
 
 
-def test_loops_give_a_result_for_each_item(sim, tmp_path, options, way):
-    if "async" in way:
-        way = {**way, "poll": 1}
-    task = {ZONE: {**options, "name": "{{ item }}"}, "loop": ["az1", "az2", "az3"], "register": "made", **way}
+def test_loops_give_a_result_for_each_item(sim, tmp_path, options, every_way):
+    task = {ZONE: {**options, "name": "{{ item }}"}, "loop": ["az1", "az2", "az3"], "register": "made", **every_way}
     show = {"ansible.builtin.debug": {"msg": "{{ made.results | map(attribute='zone.name') | join(' ') }}"}}
     played = run_playbook(tmp_path, [task, show])
     assert played.results[-1]["msg"] == "az1 az2 az3"
@@ -274,10 +282,10 @@ def test_what_fails_shows_no_secret(sim, tmp_path, loop):
     assert_no_secret(played.output + json.dumps(played.events), KEY_PARTS[1:])
 
 
-def test_no_secret_is_in_any_file_or_fact_that_a_run_leaves(sim, tmp_path, way):
+def test_no_secret_is_in_any_file_or_fact_that_a_run_leaves(sim, tmp_path, every_way):
     secrets = tuple(sim.api_key.split(":")[1:])
     tasks = [
-        {ZONE: {"name": "az1"}, "register": "made", **way},
+        {ZONE: {"name": "az1"}, "register": "made", **every_way},
         {"ansible.builtin.set_fact": {"made": "{{ made }}", "cacheable": True}},
     ]
     files = {
@@ -292,10 +300,10 @@ def test_no_secret_is_in_any_file_or_fact_that_a_run_leaves(sim, tmp_path, way):
     assert_no_secret_left(tmp_path, secrets)
 
 
-def test_no_secret_is_in_the_process_list(sim, tmp_path, way, eavesdropped, request):
+def test_no_secret_is_in_the_process_list(sim, tmp_path, every_way, eavesdropped, request):
     secrets = tuple(sim.api_key.split(":")[1:])
     sim.latency(300)
-    played = run_playbook(tmp_path, [{ZONE: {"name": "az1"}, **way}], environment=reach(sim))
+    played = run_playbook(tmp_path, [{ZONE: {"name": "az1"}, **every_way}], environment=reach(sim))
     sim.latency(0)
     assert played.status == 0, played.output
     assert_no_secret("\n".join(eavesdropped), secrets)

@@ -111,6 +111,13 @@ class Entry:
         return [self.name, *filter(None, [self.wished.hostname]), *self.wished.mac_addresses]
 
     @property
+    def marks(self) -> list[str]:
+        """What no other machine has: its system_id, or what it is to be enlisted with."""
+        if self.machine is not None:
+            return [str(self.machine["system_id"])]
+        return [*filter(None, [self.wished.hostname]), *self.wished.mac_addresses]
+
+    @property
     def claim(self) -> str:
         return self.params.get("claim") or ""
 
@@ -275,14 +282,13 @@ def find(entries: Iterable[Entry], machines: Machines) -> None:
             entry.adopt(*next(((machine, name) for machine, name in found if machine), (None, "")))
         except Failure as failure:
             entry.failure = failure
-        if entry.failure is None and entry.machine is not None:
-            other = taken.setdefault(entry.machine["system_id"], entry.name)
-            if other != entry.name or entry is not _first(sound, entry):
-                entry.failure = invalid(f"{entry.name} and {other} are the same machine.", "Name it once.")
-
-
-def _first(entries: Sequence[Entry], entry: Entry) -> Entry:
-    return next(other for other in entries if other.name == entry.name)
+        if entry.failure is None:
+            twins = [taken[mark] for mark in entry.marks if mark in taken]
+            taken.update((mark, entry.name) for mark in entry.marks)
+            if twins:
+                same = entry.name == twins[0]
+                told = "is named twice" if same else f"and {twins[0]} are the same machine"
+                entry.failure = invalid(f"{entry.name} {told}.", "Name it once.")
 
 
 def plan_of(entries: Iterable[Entry], around: Surroundings) -> ShownPlan:

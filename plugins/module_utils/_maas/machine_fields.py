@@ -52,6 +52,9 @@ class Wished:
     def from_params(cls, params: Mapping[str, Any]) -> Wished:
         """The fields in a task's options; what no MAAS would take is a failure of kind `invalid`."""
         text = {name: params.get(name) for name in (*PLAIN, *NAMED)}
+        if text["description"] is not None:
+            # MAAS strips it: the final newline of YAML's `|` would be a change in every run.
+            text["description"] = text["description"].strip()
         macs = [mac.strip().lower().replace("-", ":") for mac in params.get("mac_addresses") or ()]
         for mac in macs:
             if not MAC.match(mac):

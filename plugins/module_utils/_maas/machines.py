@@ -67,7 +67,9 @@ class Machines:
         """As `find`, but the failure of one name comes only when it is asked for."""
         wanted = {name: name.strip().lower() for name in names}
         macs = {_mac(name) for name in wanted.values() if MAC.match(name)}
-        labels = {name.split(".")[0] for name in wanted.values() if not MAC.match(name)}
+        # MAAS compares hostnames to the letter, and machines may have capitals in theirs.
+        spelt = {*wanted.values(), *(name.strip() for name in wanted)}
+        labels = {name.split(".")[0] for name in spelt if not MAC.match(name)}
         ids = {name for name in wanted.values() if SYSTEM_ID.match(name)}
         candidates: dict[str, Machine] = {}
         for filters in ({"mac_address": sorted(macs)}, {"hostname": sorted(labels)}, {"id": sorted(ids)}):

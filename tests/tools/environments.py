@@ -100,8 +100,8 @@ def _run_pip(command: list[str], home: Path, wanted: int = 0) -> None:
             log.append(line)
             collected += line.startswith("Collecting ")
             if line.startswith("Installing collected packages"):
-                say(f"  {collected} packages are here, installing them")
-            elif wanted and time.monotonic() - last > 5:
+                say(f"  all {collected} packages are here, installing them")
+            elif line.startswith("Collecting ") and time.monotonic() - last > 5:
                 last = time.monotonic()
                 say(f"  {collected} of about {wanted} packages")
     if process.returncode:

@@ -25,7 +25,7 @@ WAIT_OPTIONS: Options = {
 
 # While nothing changes, ticks grow by this factor up to this many times the first one.
 GROWTH = 1.3
-LONGEST = 4.0
+LONGEST = 3.0
 # Looking must not become the load: a listing that takes MAAS two seconds is asked for every ten.
 REST_PER_LOOK = 5.0
 

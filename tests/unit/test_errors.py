@@ -96,7 +96,7 @@ def test_what_is_not_maas_is_said_to_be_something_else(play, client, call, how):
 @pytest.mark.parametrize("answer", [[], "3.6.5", {"releases": []}, None])
 def test_a_version_that_is_none_is_not_maas(play, client, answer):
     with pytest.raises(Failure, match="does not look like MAAS"):
-        _ = client(play(Call("GET version/", json=answer))).capabilities
+        assert client(play(Call("GET version/", json=answer))).capabilities
 
 
 def everything_in(failure: Failure) -> str:
@@ -184,7 +184,7 @@ def test_a_name_that_would_reach_something_else_is_refused(name):
 
 def test_the_list_of_kinds_is_closed():
     with pytest.raises(ValueError, match="closed list"):
-        Failure("strange", "message")
+        assert Failure("strange", "message")
     assert all(meaning.endswith(".") for meaning in KINDS.values())
 
 

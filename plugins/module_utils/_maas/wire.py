@@ -11,12 +11,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Union
 from urllib.parse import quote
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 
-Fields: TypeAlias = "Mapping[str, Any] | Iterable[tuple[str, Any]]"
+# Sanity tests refuse `|` between these at run time.
+Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]  # noqa: UP007
 
 # What MAAS itself says with a passing conflict.
 USUAL_RETRY_AFTER = 5.0

@@ -18,7 +18,7 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import forms
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,
     Goal,
@@ -104,6 +104,8 @@ class Entry:
         self.wish = replace(Wish.from_params(self.params), erase=erase)
         self.forms = forms.forms_from_params(self.params, user_data(self.params))
         self.wished = Wished.from_params(self.params)
+        if self.claim:
+            checked(self.claim)
 
     @property
     def names(self) -> list[str]:
@@ -385,15 +387,15 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
         return {"name": str(element)}
     spec = {name: {key: value for key, value in option.items() if key != "default"} for name, option in options.items()}
     spec["name"] = {"type": "str", "required": True}
-    checked = ArgumentSpecValidator(spec).validate(dict(element))
-    if checked.error_messages:
+    found = ArgumentSpecValidator(spec).validate(dict(element))
+    if found.error_messages:
         texts = [
             ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg.rstrip(".")
-            for error in checked.errors
+            for error in found.errors
         ]
         whose = f" ({name})" if name else ""
         raise invalid(f"{where}{whose} is wrong: {'; '.join(texts)}.", "An element takes name and the task's options.")
-    return {name: value for name, value in checked.validated_parameters.items() if value is not None}
+    return {name: value for name, value in found.validated_parameters.items() if value is not None}
 
 
 def _with_defaults(own: Mapping[str, Any], params: Mapping[str, Any], options: Options) -> dict[str, Any]:

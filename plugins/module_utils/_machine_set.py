@@ -14,8 +14,8 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import Claimed, OneAtATime, checked
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of, marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import Claimed, OneAtATime
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked, claim_of, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,

@@ -53,3 +53,12 @@ def test_what_is_enlisted_twice_is_refused_the_second_time(
     assert says in came.msg
     assert ["failure" in one for one in came["machines"]] == [False, True]
     assert len(sim.requests.writes()) == (0 if check else 1)
+
+
+@pytest.mark.parametrize("claim", ["two words", " web", "grün", "w" * 256])
+def test_what_no_set_can_be_called_is_no_claim_of_a_machine(sim: Simulator, claim: str) -> None:
+    sim.machine("node-1")
+    came = machine(sim, "node-1", state="allocated", claim=claim)
+    assert came["machine"]["failure"]["kind"] == "invalid"
+    assert f"{claim!r} cannot be a claim." in came.msg
+    assert not sim.requests.writes()

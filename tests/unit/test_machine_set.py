@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import checked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Place, Places

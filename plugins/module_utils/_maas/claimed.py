@@ -7,12 +7,11 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
@@ -36,23 +35,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply impor
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
-# What `agent_name` takes, without what people mistype or cannot see.
-CLAIM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,254}")
-
 # Rounds of allocating that brought nothing but lost answers or errors of MAAS.
 ATTEMPTS = 5
 # What a machine that another run has just given back, or that somebody released, is refused with.
 GONE_MEANWHILE = frozenset({"conflict", "not_found", "forbidden"})
-
-
-def checked(claim: str) -> str:
-    """The name of a claim, if it is one."""
-    if not CLAIM_NAME.fullmatch(claim):
-        raise invalid(
-            f"{claim!r} cannot be a claim.",
-            "Begin with a letter or digit and go on with letters, digits and . _ : / @ + -, up to 255 in all.",
-        )
-    return claim
 
 
 class Claimed:

@@ -7,8 +7,11 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 
 # Annotations that begin so are this collection's own.
 OURS = "metalshift_"
@@ -16,6 +19,19 @@ OURS = "metalshift_"
 CLAIM = "metalshift_claim"
 CLUSTER = "metalshift_cluster"
 NODE_POOL = "metalshift_node_pool"
+
+# What `agent_name` takes, without what people mistype or cannot see.
+CLAIM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,254}")
+
+
+def checked(claim: str) -> str:
+    """The name of a claim, if it is one."""
+    if not CLAIM_NAME.fullmatch(claim):
+        raise invalid(
+            f"{claim!r} cannot be a claim.",
+            "Begin with a letter or digit and go on with letters, digits and . _ : / @ + -, up to 255 in all.",
+        )
+    return claim
 
 
 def claim_of(machine: Mapping[str, Any]) -> str:

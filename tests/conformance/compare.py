@@ -148,8 +148,8 @@ def compare_step(golden, run, paths=()):
         texts.append(f"content type {golden['content_type']!r} -> {run['content_type']!r}")
     found = differences(golden["body"], run["body"], paths) if status else []
     texts += [f"{k}: {p}: {d}" for k, p, d in found]
-    shape = status and ctype and not any(k == "shape" for k, _, _ in found)
-    return status, shape, shape and not found, texts, [p for _, p, _ in found]
+    shape = status and ctype and not any(kind == "shape" for kind, *_rest in found)
+    return status, shape, shape and not found, texts, [path for kind, path, text in found]
 
 
 def compare(golden_runs, runs, ignore):

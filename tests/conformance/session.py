@@ -102,7 +102,7 @@ class Session:
         return f"52:54:00:{self.number:02x}:{self._mac >> 8:02x}:{self._mac & 255:02x}"
 
     def macs(self, n):
-        return [self.mac() for _ in range(n)]
+        return [self.mac() for index in range(n)]
 
     def bmc(self):
         self._bmc += 1
@@ -373,7 +373,7 @@ class Session:
 
         def one(method, path, form, op):
             try:
-                a, _ = self.send(
+                a, *_rest = self.send(
                     method, path, self.pairs(form), [("op", op)] if op else [], "admin", None, None, None, None
                 )
                 statuses.append(a.status)

@@ -37,8 +37,7 @@ def areas(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         command = [sys.executable, str(HERE / "driver.py"), "run", *arguments, "--out", str(out / "run")]
         subprocess.run(command, check=True, capture_output=True, timeout=600)
     golden = HERE / "golden"
-    found, _ = compare.compare(compare.load(golden), compare.load(out / "run"), driver.load_ignore(golden, []))
-    return found
+    return compare.compare(compare.load(golden), compare.load(out / "run"), driver.load_ignore(golden, []))[0]
 
 
 def share(rows: list[dict[str, Any]], what: str) -> float:

@@ -12,7 +12,9 @@ def run(t):
     def layout(form, note=""):
         t.op(m, "set_storage_layout", form, note=note)
 
-    for name, extra in (("lvm", {}), ("bcache", {}), ("vmfs6", {}), ("blank", {}), ("flat", {"root_size": "50%"}), ("flat", {"root_size": "5000G"}), ("custom", {}), ("", {})):
+    layouts = [(name, {}) for name in ("lvm", "bcache", "vmfs6", "blank")]
+    layouts += [("flat", {"root_size": "50%"}), ("flat", {"root_size": "5000G"}), ("custom", {}), ("", {})]
+    for name, extra in layouts:
         layout({"storage_layout": name, **extra}, f"{name or 'empty'} {extra.get('root_size', '')}")
     layout({"storage_layout": "blank"}, "blank again")
 

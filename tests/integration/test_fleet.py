@@ -258,6 +258,7 @@ def test_a_machine_that_is_removed_meanwhile_is_told_so(sim: Simulator, drive: D
     assert summary(members) == {"deployed": 1, "failed": 1}
     assert members[0].failure is not None
     assert members[0].failure.kind == "not_found"
+    assert "somebody removed it from MAAS while this task worked on it" in str(members[0].failure)
 
 
 def _remove(sim: Simulator, name: str) -> None:
@@ -281,6 +282,7 @@ def test_power_is_waited_for(sim: Simulator, drive: Drive) -> None:
     (member,) = drive(drive.member("node01", "deployed", wish={"power": Power.ON}))
     assert member.done
     assert sim.find("node01").power_state == "on"
+    assert drive.lines[0].startswith("0/1 deployed, 1 being powered on")
 
 
 def test_a_bmc_that_does_not_answer_is_reported_in_maas_own_words(sim: Simulator, drive: Drive) -> None:

@@ -391,7 +391,7 @@ def tally(members: Iterable[Member]) -> str:
     counted = [member for member in members if not member.aside]
     word = _goal_word(counted)
     reached = sum(_has_reached(member, word) for member in counted)
-    rest = Counter(member.status.replace("_", " ") for member in counted if not _has_reached(member, word))
+    rest = Counter(_doing(member) for member in counted if not _has_reached(member, word))
     return ", ".join([f"{reached}/{len(counted)} {word}", *(f"{count} {status}" for status, count in rest.items())])
 
 
@@ -419,6 +419,13 @@ def _goal_word(members: Sequence[Member]) -> str:
     goals = {FULFILLED_BY.get(member.goal.wish.state) for member in members}
     status = goals.pop() if len(goals) == 1 else None
     return status.word.replace("_", " ") if status is not None else "done"
+
+
+def _doing(member: Member) -> str:
+    move = member.under_way
+    if isinstance(move, Step) and move.power is not None and not member.failure:
+        return f"being powered {move.power.value}"
+    return member.status.replace("_", " ")
 
 
 def _has_reached(member: Member, word: str) -> bool:

@@ -100,9 +100,9 @@ def _unknown(now: Situation, wish: Wish) -> Answer:
         if wish.state in (State.PRESENT, State.READY):
             return Done(None)
         return refuse("gone", now, wish)
-    if now.can_enlist and now.previous is None and not now.history:
-        return _step(Op.ENLIST, now)
-    return refuse("unknown", now, wish)
+    if now.previous is not None or now.history:
+        return refuse("removed", now, wish)
+    return _step(Op.ENLIST, now) if now.can_enlist else refuse("unknown", now, wish)
 
 
 def _toward(status: Status, now: Situation, wish: Wish) -> Answer:

@@ -52,6 +52,11 @@ TEXTS: Mapping[str, Text] = {
         "MAAS does not know it",
         "Check the name, or give what enlisting needs: architecture, mac_addresses, power_type and power_parameters.",
     ),
+    "removed": Text(
+        "not_found",
+        "somebody removed it from MAAS while this task worked on it",
+        "Find out who did; a later run enlists it again if the task says what that needs.",
+    ),
     "gone": Text(
         "not_found",
         "it was a virtual machine that MAAS had composed for one allocation, and its release removed it",

@@ -57,6 +57,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patie
 # What is on its way to the wished state, or there. The others somebody tests or repairs: they are left alone.
 DRIVEN = frozenset({Status.ALLOCATED, Status.RESERVED, Status.DEPLOYING, Status.DEPLOYED, Status.FAILED_DEPLOYMENT})
 
+# The parameters of MAAS for what other modules of this collection make.
+MADE_BY_TASKS = frozenset({"zone", "not_in_zone", "pool", "not_in_pool", "tags", "not_tags"})
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -358,12 +361,13 @@ class Run:
     def _shortage(self, short: int) -> Failure:
         claim, count = self.wanted.claim, self.wanted.count
         kept = "given back" if self.wanted.give_back_when_short else "kept under the claim"
+        got = f"What this run got was {kept}. " if self.memory.mine else ""
         return Failure(
             "capacity",
             f"{short} of {count} machines for the claim {claim} cannot be had: {self.supply.why_not()}.",
             object=f"claim {claim}",
             reason=f"{short} of {count} machines cannot be had",
-            hint=f"What this run got was {kept}. Free machines or loosen the constraints, then run the task again.",
+            hint=f"{got}Free machines or loosen the constraints, then run the task again.",
         )
 
     def _values(
@@ -411,7 +415,7 @@ class Run:
         """The result as it would be, without a write."""
         wait = self.task.params["wait"]
         have = Counter(Seat.of(machine).zone for machine in first.stay)
-        ready = self.supply.predicted(first.missing, have) if first.missing else []
+        ready, doubts = self._offered(first.missing, have)
         offered = {"status": int(Status.ALLOCATED), "status_name": Status.ALLOCATED.label, "owner": self.machines.me}
         new = [{**machine, **offered, "workload_annotations": marked(self.wanted.claim)} for machine in ready]
         staying = [*self._staying(first.stay), *self._staying(new)]
@@ -433,8 +437,18 @@ class Run:
             values=self._values([*then, *({"predicted": True} for _each in range(unknown))], gone, counts),
             plan=plan,
             failure=self._refusals([*self._staying(first.stay), *going[: len(going) - len(first.left_over)]]),
-            warnings=[*([lacking] if unknown else []), *self._otherwise_deployed(first.stay)],
+            warnings=[*doubts, *([lacking] if unknown else []), *self._otherwise_deployed(first.stay)],
         )
+
+    def _offered(self, missing: int, have: Mapping[str, int]) -> tuple[list[Machine], list[str]]:
+        """The machines that MAAS would offer, and why it offers none."""
+        try:
+            return (self.supply.predicted(missing, have) if missing else []), []
+        except Failure as failure:
+            # An earlier task of the play may be the one that would have made it.
+            if failure.kind != "rejected" or not failure.fields or not set(failure.fields) <= MADE_BY_TASKS:
+                raise
+            return [], [f"No machine fits yet: {failure.reason}"]
 
     def _refusals(self, members: Sequence[Member]) -> Failure | None:
         """What the run itself would be refused."""

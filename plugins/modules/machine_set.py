@@ -211,6 +211,7 @@ EXAMPLES = r"""
     groups: storage
     zone: "{{ item.zone }}"
   loop: "{{ storage.machines }}"
+  when: not ansible_check_mode
 
 - name: Four will do
   metalshift.maas.machine_set:

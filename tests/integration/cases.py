@@ -358,7 +358,7 @@ WRONG: list[Wrong] = [
     Wrong(
         "machine_set",
         {"claim": "web", "count": 1},
-        "1 of 1 machines for the claim web cannot be had: no machine is Ready. What this run got was kept",
+        "1 of 1 machines for the claim web cannot be had: no machine is Ready. Free machines or",
         kind="capacity",
     ),
     Wrong("machine_info", {"status": ["happy"]}, "value of status must be one or more of: new, commissioning"),

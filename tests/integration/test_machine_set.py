@@ -44,6 +44,36 @@ def ops(sim: Simulator) -> Counter[str]:
     return Counter(entry.op or entry.method for entry in sim.requests.writes())
 
 
+# -- what is not there ----------------------------------------------------------------------------------------------
+
+
+def test_check_mode_accepts_a_zone_that_an_earlier_task_would_have_made(nine: Simulator) -> None:
+    foreseen = web(nine, 2, zones=["az9"], check=True)
+    assert not foreseen.failed
+    assert foreseen["summary"] == {"deployed": 2}
+    assert foreseen["warnings"][0] == "No machine fits yet: zone: No such zone(s): az9."
+    assert web(nine, 2, zones=["az9"]).msg == (
+        "MAAS does not take what the claim web asks for: zone: No such zone(s): az9. "
+        "Check the spelling, or make it first."
+    )
+
+
+def test_check_mode_refuses_what_no_task_makes(nine: Simulator) -> None:
+    foreseen = web(nine, 2, arch=["vax"], check=True)
+    assert foreseen["failure"]["kind"] == "rejected"
+    assert foreseen["failure"]["object"] == "claim web"
+
+
+def test_machines_in_zones_that_are_left_out_are_not_said_to_be_missing(nine: Simulator) -> None:
+    outcome = web(nine, 1, not_zones=[*ZONES])
+    assert "cannot be had: the 9 Ready machines are in other zones. Free machines" in outcome.msg
+
+
+def test_what_was_got_is_spoken_of_only_if_something_was(nine: Simulator) -> None:
+    assert "What this run got was kept under the claim." in web(nine, 10).msg
+    assert "What this run got" not in web(nine, 10).msg
+
+
 # -- taking --------------------------------------------------------------------------------------------------------
 
 

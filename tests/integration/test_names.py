@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from harness import Outcome, run_task
 
+from integration.harness import Outcome, run_task
 from lab.simulator import Simulator
 
 HARDWARE = {"architecture": "amd64", "power_type": "manual"}

@@ -10,13 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from lab.simulator import Simulator
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 MODULES = README.parent / "plugins" / "modules"
 
 
-def test_the_first_playbook_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [[], ["--check", "--diff"]])
+def test_the_first_playbook_runs(tmp_path: Path, arguments: list[str]) -> None:
     (playbook,) = re.findall(r"<!-- first playbook -->\n```yaml\n(.*?)```", README.read_text(), re.DOTALL)
     (tmp_path / "first.yml").write_text(playbook)
     ansible = Path(sys.executable).with_name("ansible-playbook")
@@ -24,7 +27,7 @@ def test_the_first_playbook_runs(tmp_path: Path) -> None:
         maas.auto(0.1)
         environment = {**os.environ, "MAAS_ENDPOINT": maas.url, "MAAS_API_KEY": maas.api_key}
         done = subprocess.run(
-            [ansible, "first.yml"],
+            [ansible, "first.yml", *arguments],
             cwd=tmp_path,
             env=environment,
             capture_output=True,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -112,6 +112,8 @@ class Supply:
             try:
                 machine: Machine = self._maas.post("machines/", [*wanted, *self._form.items()], op="allocate")
             except Failure as failure:
+                if failure.kind == "rejected":
+                    raise self._not_taken(failure) from failure
                 # Of any other failure nobody knows whether it took a machine: for now the place counts as filled.
                 if failure.kind != "conflict":
                     raise
@@ -157,8 +159,19 @@ class Supply:
         yield from (("id", system_id) for system_id in self._constraints.system_ids)
 
     def _ready(self, filters: Sequence[tuple[str, str]]) -> list[Machine]:
-        found: list[Machine] = self._maas.get("machines/", [("status", Status.READY.filter), *filters])
+        try:
+            found: list[Machine] = self._maas.get("machines/", [("status", Status.READY.filter), *filters])
+        except Failure as failure:
+            if failure.kind != "rejected":
+                raise
+            raise self._not_taken(failure) from failure
         return found
+
+    def _not_taken(self, failure: Failure) -> Failure:
+        """Constraints that no machine can be looked for with: they name something that MAAS does not have."""
+        claim = f"claim {self._form['agent_name']}"
+        said = f"MAAS does not take what the {claim} asks for: {failure.reason.rstrip('.')}."
+        return replace(failure, message=said, object=claim, hint="Check the spelling, or make it first.")
 
     def predicted(self, number: int, have: Mapping[str, int]) -> list[Machine]:
         """The Ready machines that would be taken, as far as that can be known."""
@@ -173,8 +186,11 @@ class Supply:
     def why_not(self) -> str:
         """Why there are no more machines to be had, zone by zone."""
         zones = [("zone", zone) for zone in self._constraints.zones]
-        lines = shortfall(self._ready(zones), self._constraints)
-        return "; ".join(lines) if lines else "no machine is Ready"
+        ready = self._ready(zones)
+        lines = shortfall(ready, self._constraints)
+        if not lines:
+            return f"the {len(ready)} Ready machines are in other zones" if ready else "no machine is Ready"
+        return "; ".join(lines)
 
 
 def _cost(machine: Mapping[str, Any]) -> float:

@@ -363,6 +363,8 @@ WRONG: list[Wrong] = [
     ),
     Wrong("machine_info", {"status": ["happy"]}, "value of status must be one or more of: new, commissioning"),
     Wrong("machine_info", {"gather": ["gossip"]}, "value of gather must be one or more of: interfaces"),
+    Wrong("machine_info", {"claim": ""}, "claim must not be empty. Leave it out to ask for machines of any."),
+    Wrong("machine_info", {"owner": ""}, "owner must not be empty."),
     Wrong("machine_info", {"zone": ["az9"]}, "zone: No such zone(s): az9.", kind="rejected"),
     Wrong("zone", {}, "missing required arguments: name"),
     Wrong("zone", {"name": "x", "state": "gone"}, "value of state must be one of: present, absent"),

@@ -126,6 +126,7 @@ def run(text: str, maas: Simulator, collections: Path) -> float:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            check=False,
         )
         seconds = time.monotonic() - began
     if done.returncode:

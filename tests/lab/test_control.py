@@ -24,7 +24,7 @@ def test_seed_makes_machines_with_hardware(control: Any, maas: Any) -> None:
 
 def test_faults_can_be_set_from_outside(control: Any, maas: Any) -> None:
     control("fault", does="error", status=502, path="zones", hits=1)
-    assert [maas("GET", "zones/").status_code for _ in range(2)] == [502, 200]
+    assert [maas("GET", "zones/").status_code for _ignored in range(2)] == [502, 200]
     control("fault", latency=1)
     assert maas("GET", "zones/").ok
     control("fault", does="drop", hits=0)

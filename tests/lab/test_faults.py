@@ -44,7 +44,9 @@ def test_both_kinds_of_conflict(sim: Simulator, maas: Any) -> None:
 def test_a_fault_hits_what_it_names_as_often_as_it_says(sim: Simulator, maas: Any) -> None:
     sim.machine("node01")
     sim.fault("error", method="POST", path="^/MAAS/api/2.0/machines/$", op="allocate", skip=1, hits=2)
-    allocations = [maas("POST", "machines/", {"op": "allocate", "dry_run": "true"}).status_code for _ in range(4)]
+    allocations = [
+        maas("POST", "machines/", {"op": "allocate", "dry_run": "true"}).status_code for _ignored in range(4)
+    ]
     assert allocations == [200, 500, 500, 200]
     assert maas("POST", "zones/", {"name": "az1"}).status_code == 200
 

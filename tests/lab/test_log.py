@@ -43,7 +43,7 @@ def test_the_log_has_no_secrets(sim: Simulator, maas: Any) -> None:
 def test_it_counts_requests_that_run_at_once(sim: Simulator) -> None:
     sim.fault("latency", latency=200, hits=0)
     url = f"{sim.url}/api/2.0/version/"
-    threads = [threading.Thread(target=requests.get, args=(url,)) for _ in range(4)]
+    threads = [threading.Thread(target=requests.get, args=(url,)) for _ignored in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

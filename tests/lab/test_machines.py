@@ -23,7 +23,7 @@ def test_simultaneous_allocations_get_different_machines(sim: Simulator, maas: A
 
     sim.machines(4)
 
-    def allocate(_: int) -> Any:
+    def allocate(_ignored: int) -> Any:
         return Caller(sim, sim.api_key)("POST", "machines/?op=allocate", {"agent_name": "me"})
 
     with ThreadPoolExecutor(6) as pool:

@@ -49,13 +49,13 @@ def test_what_is_in_use_is_told_by_purpose(maas: Any, subnet: Any) -> None:
 
 def test_the_smallest_free_block_is_used_up_first(maas: Any, subnet: Any) -> None:
     maas("POST", "ipranges/", {"type": "reserved", "start_ip": "172.16.0.5", "end_ip": "172.16.0.250"})
-    taken = [maas("POST", "ipaddresses/?op=reserve", {"subnet": "net"}).json()["ip"] for _ in range(4)]
+    taken = [maas("POST", "ipaddresses/?op=reserve", {"subnet": "net"}).json()["ip"] for _ignored in range(4)]
     assert taken == ["172.16.0.2", "172.16.0.3", "172.16.0.4", "172.16.0.251"]
 
 
 def test_a_full_subnet_has_no_address_left(maas: Any) -> None:
     maas("POST", "subnets/", {"cidr": "172.17.0.0/30"})
-    answers = [maas("POST", "ipaddresses/?op=reserve", {"subnet": "172.17.0.0/30"}) for _ in range(3)]
+    answers = [maas("POST", "ipaddresses/?op=reserve", {"subnet": "172.17.0.0/30"}) for _ignored in range(3)]
     assert [a.status_code for a in answers] == [200, 200, 503]
     assert answers[-1].text == "No more IPs available in subnet: 172.17.0.0/30."
 

@@ -80,7 +80,7 @@ def test_what_clients_leave_out_of_the_signature_is_accepted(
 
 def test_a_nonce_works_once(maas: Any) -> None:
     headers = plaintext(maas.key)
-    answers = [maas("GET", "users/?op=whoami", auth=None, headers=headers) for _ in range(2)]
+    answers = [maas("GET", "users/?op=whoami", auth=None, headers=headers) for _ignored in range(2)]
     assert [a.status_code for a in answers] == [200, 401]
 
 

@@ -51,19 +51,31 @@ OUTLOOKS: dict[str, tuple[dict[str, Status], dict[str, Status], Wanted, dict[str
     "all is there": ({"a": DEPLOYED, "b": DEPLOYED}, {}, wanted(2), {"stay": "ab"}),
     "one is missing": ({"a": ALLOCATED}, {}, wanted(2), {"stay": "a", "missing": 1}),
     "one is too many": ({"a": DEPLOYED, "b": ALLOCATED}, {}, wanted(1), {"stay": "a", "surplus": "b"}),
-    "one has failed": ({"a": DEPLOYED, "b": FAILED}, {}, wanted(2),
-        {"stay": "a", "given_up": "b", "missing": 1, "replaced": 1}),
+    "one has failed": (
+        {"a": DEPLOYED, "b": FAILED},
+        {},
+        wanted(2),
+        {"stay": "a", "given_up": "b", "missing": 1, "replaced": 1},
+    ),
     "one has failed and is not needed": ({"a": DEPLOYED, "b": FAILED}, {}, wanted(1), {"stay": "a", "given_up": "b"}),
     "one has failed and is kept": ({"a": FAILED}, {}, wanted(1, on_failure="keep"), {"stay": "a"}),
-    "one more has failed than may be replaced": ({"a": FAILED, "b": FAILED}, {}, wanted(2, max_replacements=1),
-        {"stay": "a", "given_up": "b", "missing": 1, "replaced": 1}),
+    "one more has failed than may be replaced": (
+        {"a": FAILED, "b": FAILED},
+        {},
+        wanted(2, max_replacements=1),
+        {"stay": "a", "given_up": "b", "missing": 1, "replaced": 1},
+    ),
     "what is being released needs nobody": ({}, {"x": Status.RELEASING}, wanted(0), {}),
     "what is stuck does": ({}, {"x": Status.FAILED_DISK_ERASING, "y": Status.BROKEN}, wanted(0), {"left_over": "xy"}),
     "what is being erased under the claim does not count": ({"a": Status.DISK_ERASING}, {}, wanted(1), {"missing": 1}),
-    "absent gives back all": ({"a": DEPLOYED, "b": FAILED}, {"x": Status.RELEASING}, wanted(0, state="absent"),
-        {"surplus": "a", "given_up": "b", "left_over": "x"}),
+    "absent gives back all": (
+        {"a": DEPLOYED, "b": FAILED},
+        {"x": Status.RELEASING},
+        wanted(0, state="absent"),
+        {"surplus": "a", "given_up": "b", "left_over": "x"},
+    ),
     "what is repaired counts": ({"a": Status.RESCUE_MODE}, {}, wanted(1), {"stay": "a"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("there", "left", "wish", "made"), OUTLOOKS.values(), ids=OUTLOOKS)

@@ -112,7 +112,7 @@ def _toward(status: Status, now: Situation, wish: Wish) -> Answer:
         return refuse("stopped", now, wish)
     if wish.state is State.PRESENT:
         return refuse("act_failed", now, wish) if failed_now else Done(status)
-    word, _, rest = TABLE[status][COLUMNS.index(wish.state)].partition(" ")
+    word, _space, rest = TABLE[status][COLUMNS.index(wish.state)].partition(" ")
     foreign = now.owner is not Owner.ME or bool(now.claim)
     if status is Status.ALLOCATED and foreign and wish.state in (State.ALLOCATED, State.DEPLOYED):
         # It becomes ours only by way of Ready: agent_name and owner are written by `allocate`.

@@ -109,7 +109,7 @@ def requests() -> str:
 
 
 def _cell(cell: str) -> str:
-    word, _, rest = cell.partition(" ")
+    word, _ignored, rest = cell.partition(" ")
     if word == "recover":
         return f"*Recover*: ``{rest}``"
     return {"done": "done", "wait": "wait", "refuse": "refused"}.get(word, f"``{word}``")

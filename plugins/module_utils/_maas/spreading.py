@@ -124,7 +124,7 @@ def victims(members: Iterable[Member], number: int, spread: Spread = Spread.EVEN
         fullness[zone] = fullness.get(zone, 0) + 1
         ranked.append((-_distance(member), -fullness[zone], zone, member))
     ranked.sort(key=lambda rank: rank[:3])
-    return tuple(member for *_, member in ranked[: max(0, number)])
+    return tuple(member for *_ignored, member in ranked[: max(0, number)])
 
 
 def _distance(member: Member) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Union
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import (
@@ -173,8 +173,9 @@ class Refusal:
         return Failure(self.kind, self.reason, object=name, hint=self.hint)
 
 
-Move = Step | Wait
-Answer = Step | Wait | Done | Refusal
+# `|` between classes is refused by the pylint of ansible-core 2.17.
+Move = Union[Step, Wait]  # noqa: UP007
+Answer = Union[Step, Wait, Done, Refusal]  # noqa: UP007
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def machine(
         power_parameters=power_parameters or _power(state, power_type),
     )
     made.tags = [state.tags.first(name=t) or state.tags.make(Tag, name=t) for t in tags]
-    for index, mac in enumerate(mac_addresses or [state.new_mac() for _ in range(nics)]):
+    for index, mac in enumerate(mac_addresses or [state.new_mac() for _ignored in range(nics)]):
         state.add_interface(made, name=f"eth{index}", mac_address=mac)
     made.boot_interface = made.interfaces[0] if made.interfaces else None
     made.next_hardware = {"cpu": cpu, "memory": memory, "disks": list(disks)}

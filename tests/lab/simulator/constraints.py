@@ -135,7 +135,7 @@ def subnets(state: State, values: Values) -> list[Subnet]:
 
 def matches_subnet(subnet: Subnet, specifier: str) -> bool:
     """id, CIDR, name, or "kind:value"."""
-    kind, _, value = specifier.partition(":")
+    kind, _ignored, value = specifier.partition(":")
     attributes: dict[str, Callable[[Subnet], Any]] = {
         "id": lambda s: s.id,
         "cidr": lambda s: s.cidr,
@@ -167,7 +167,7 @@ def vlans(state: State, values: Values) -> list[Any]:
 
 
 def _matches_vlan(vlan: Any, specifier: str) -> bool:
-    kind, _, value = specifier.partition(":")
+    kind, _ignored, value = specifier.partition(":")
     known = {"id": vlan.id, "vid": vlan.vid, "name": vlan.name, "fabric": vlan.fabric.name}
     if value and kind in known:
         return str(known[kind]) == value

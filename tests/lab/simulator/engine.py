@@ -104,7 +104,7 @@ class Engine:
         for act in ripe:
             act()
         due = sorted((d for d in self._due.values() if d[0] <= now), key=lambda d: d[0])
-        for _, machine, status in due:
+        for _ignored, machine, status in due:
             self._due.pop(machine.system_id, None)
             if machine.status is status and self.state.node_by_system_id(machine.system_id) is machine:
                 self.finish(machine, boots=True)

@@ -79,7 +79,7 @@ def fields(state: State, node: Node, kind: str, parents: str) -> list[Field]:
 
     def parent(value: str) -> Interface:
         if not value.isdigit():
-            raise Wrong(f"“{value}” is not a valid value.")
+            raise Wrong(f"\u201c{value}\u201d is not a valid value.")
         if value not in siblings:
             raise Wrong(f"Select a valid choice. {value} is not one of the available choices.")
         return siblings[value]
@@ -93,7 +93,7 @@ def fields(state: State, node: Node, kind: str, parents: str) -> list[Field]:
         *LINK_FIELDS,
         *([Field("name", name, empty=None), Field("mac_address", mac_address, empty=None)] if named else []),
         *([Field("enabled", null_bool, empty=None)] if kind == "physical" else []),
-        *(Field(key, clean, empty=None) for key, (clean, _) in PARAMETERS.get(kind, {}).items()),
+        *(Field(key, clean, empty=None) for key, (clean, _ignored) in PARAMETERS.get(kind, {}).items()),
     ]
 
 
@@ -312,7 +312,7 @@ def create(state: State, node: Node, kind: str, form: Form) -> Interface:
         link.interface = interface
         interface.links.append(link)
     set_parents(state, interface, parents)
-    for key, (_, default) in PARAMETERS.get(kind, {}).items():
+    for key, (_ignored, default) in PARAMETERS.get(kind, {}).items():
         given = values.get(key)
         interface.params[key] = default if given is None else given
     for key in COMMON:

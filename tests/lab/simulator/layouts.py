@@ -193,7 +193,7 @@ def vmfs(name: str) -> Callable[[Plan], None]:
         state, machine, disk = plan.state, plan.machine, plan.disk
         layout = VMFS[name]
         room = storage.align(disk.size - storage.table_reserve(disk))
-        rest = storage.align(room - sum(size for _, size in layout.partitions))
+        rest = storage.align(room - sum(size for _ignored, size in layout.partitions))
         if rest < GIB:
             needed = (disk.size - rest + GIB) // 1000**3 + 1
             raise BadRequest(f"Failed to configure storage layout '{name}': Boot disk must be at least {needed}G.")

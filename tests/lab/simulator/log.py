@@ -75,9 +75,13 @@ class RequestLog(Sequence[Entry]):
         return len(self._entries)
 
     @overload
-    def __getitem__(self, index: int) -> Entry: ...
+    def __getitem__(self, index: int) -> Entry:
+        """One entry."""
+
     @overload
-    def __getitem__(self, index: slice) -> list[Entry]: ...
+    def __getitem__(self, index: slice) -> list[Entry]:
+        """Several entries."""
+
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
         with self._lock:
             return self._entries[index]

@@ -111,7 +111,9 @@ class Server:
         return ((project, instance) for project, held in self.projects.items() for instance in held.values())
 
     def free(self, pool: StoragePool) -> int:
-        return pool.total - pool.used - sum(d.size for _, i in self.instances() for d in i.disks if d.pool is pool)
+        return (
+            pool.total - pool.used - sum(d.size for _ignored, i in self.instances() for d in i.disks if d.pool is pool)
+        )
 
     def place(self, size: int, tags: list[str], default: str | None) -> StoragePool:
         """The pool a new disk goes to: one its tags name, else the default one, else any with room."""

@@ -87,7 +87,7 @@ def check_hostname(state: State, form: Form, machine: Node | None) -> None:
     wanted = form.cleaned.get("hostname")
     if not wanted:
         return
-    host, _, rest = wanted.partition(".")
+    host, _ignored, rest = wanted.partition(".")
     if rest:
         domain = state.domains.first(name=rest)
         if domain is not None and not form.cleaned.get("domain"):

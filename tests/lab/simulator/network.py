@@ -161,7 +161,7 @@ def known(found: T | None, noun: str) -> T:
     return found
 
 
-def choice(table: Table[T], prefix: str, find: Lookup, allowed: Callable[[T], bool] = lambda _: True) -> Lookup:
+def choice(table: Table[T], prefix: str, find: Lookup, allowed: Callable[[T], bool] = lambda _ignored: True) -> Lookup:
     """A form field that takes an id or a specifier."""
 
     def clean(value: str) -> T:
@@ -259,8 +259,8 @@ def range_with(state: State, subnet: Subnet, kind: str, ip: str) -> IPRange | No
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
     """Sorted numbers as stretches without a gap."""
-    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        stretch = [number for _, number in group]
+    for _ignored, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        stretch = [number for _ignored, number in group]
         yield stretch[0], stretch[-1]
 
 

@@ -10,12 +10,12 @@ import socketserver
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
-from typing import Any
+from typing import Any, Union
 
 from lab.simulator.http import Request, Response
 
 IDLE_SECONDS = 30
-Answer = Callable[[Request], "Response | None"]
+Answer = Callable[[Request], Union[Response, None]]  # noqa: UP007
 
 
 class Server(socketserver.ThreadingTCPServer):

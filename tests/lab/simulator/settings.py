@@ -135,7 +135,7 @@ def _is_network(value: str) -> bool:
 
 
 def syslog_server(value: str) -> str:
-    host, _, given = value.rpartition(":")
+    host, _ignored, given = value.rpartition(":")
     return value if host and given.isdigit() else f"{value}:514"
 
 

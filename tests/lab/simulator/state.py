@@ -355,7 +355,7 @@ class State:
 
     def new_system_id(self) -> str:
         while True:
-            system_id = "".join(self.random.choice(SYSTEM_ID_LETTERS) for _ in range(6))
+            system_id = "".join(self.random.choice(SYSTEM_ID_LETTERS) for _ignored in range(6))
             if system_id not in self._by_system_id:
                 return system_id
 
@@ -363,7 +363,8 @@ class State:
         """Two made-up words, like MAAS's pet names."""
         while True:
             words = (
-                "".join(self.random.choice(CONSONANTS) + self.random.choice(VOWELS) for _ in range(3)) for _ in range(2)
+                "".join(self.random.choice(CONSONANTS) + self.random.choice(VOWELS) for _ignored in range(3))
+                for _ignored in range(2)
             )
             name = "-".join(words)
             if name not in self._by_hostname:
@@ -371,7 +372,7 @@ class State:
 
     def new_mac(self) -> str:
         while True:
-            mac = "52:54:00:" + ":".join(f"{self.random.randrange(256):02x}" for _ in range(3))
+            mac = "52:54:00:" + ":".join(f"{self.random.randrange(256):02x}" for _ignored in range(3))
             if not self._by_mac.get(mac):
                 return mac
 
@@ -380,7 +381,7 @@ class State:
 
     def new_token(self, user: User, name: str = "MAAS consumer") -> Token:
         alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789"
-        consumer, key, secret = ("".join(secrets.choice(alphabet) for _ in range(n)) for n in (18, 18, 32))
+        consumer, key, secret = ("".join(secrets.choice(alphabet) for _ignored in range(n)) for n in (18, 18, 32))
         return self.tokens.make(Token, user=user, name=name, consumer=consumer, key=key, secret=secret)
 
     def log_event(

@@ -339,7 +339,7 @@ def has_dhcp(vlan: VLAN) -> bool:
 def _interfaces(state: State, value: str) -> list[constraints.Nic]:
     nics = constraints.interfaces(state, [value])
     for nic in nics:
-        for key, _ in nic.wanted:
+        for key, _ignored in nic.wanted:
             if key not in KNOWN_NETWORKING:
                 raise Wrong(f"Unknown interfaces constraint: '{key}")  # MAAS, too, forgets the second quote
     return nics
@@ -458,7 +458,7 @@ def usage(state: State, host: VMHost) -> dict[str, int]:
     return {
         "cores": sum(v.cores for v in noted),
         "memory": sum(v.memory for v in noted),
-        "local_storage": sum(size for v in noted for _, size in v.disks),
+        "local_storage": sum(size for v in noted for _ignored, size in v.disks),
     }
 
 
@@ -525,7 +525,7 @@ def _condition(state: State, key: str, value: str) -> Callable[[Interface], bool
         vlans = {s.vlan.id for s in _subnets_named(state, {key: value})}
         return lambda i: i.vlan is not None and i.vlan.id in vlans
     if key == "mode":
-        return lambda _: True
+        return lambda _ignored: True
     attributes: dict[str, Callable[[Interface], Any]] = {
         "id": lambda i: str(i.id),
         "name": lambda i: i.name,

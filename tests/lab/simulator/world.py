@@ -29,7 +29,7 @@ __all__ = ["DEFAULT_VERSION", "NO_VM_HOSTS", "VERSIONS", "World", "api"]
 
 def new_api_key() -> tuple[str, str, str]:
     letters = string.ascii_letters + string.digits
-    consumer, key, secret = ("".join(secrets.choice(letters) for _ in range(n)) for n in (18, 18, 32))
+    consumer, key, secret = ("".join(secrets.choice(letters) for _ignored in range(n)) for n in (18, 18, 32))
     return consumer, key, secret
 
 

@@ -261,7 +261,7 @@ def test_what_somebody_stopped_is_not_started_again(start: str, end: str) -> Non
 
 def test_a_machine_that_somebody_keeps_taking_back_is_given_up() -> None:
     now = machine("ready")
-    for _ in range(lifecycle.PATIENCE):
+    for _ignored in range(lifecycle.PATIENCE):
         now = step_then(now, wish("allocated"), "ready")
     assert ops(now, wish("allocated")) == "!conflict"
 

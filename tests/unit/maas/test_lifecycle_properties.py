@@ -74,7 +74,7 @@ def follow(machine: ModelledMachine, wish: Wish, well: st.DataObject | None = No
     """All answers up to the last, while the machine's transitions end well or badly."""
     answers: list[object] = []
     now = machine.seen(claim=claim)
-    for _ in range(PLENTY):
+    for _ignored in range(PLENTY):
         answer = lifecycle.next_step(now, wish)
         answers.append(answer)
         if isinstance(answer, Done | Refusal):

@@ -69,6 +69,17 @@ class Machines:
 Steps = Generator[str, None, None]
 
 
+def finish(maas: Machines, gathered: Gathered) -> Steps:
+    """Give back what is too much, and deploy what stays."""
+    for seat in gathered.surplus:
+        maas.release(seat.system_id)
+        yield "release"
+    for seat in gathered.stay:
+        if maas.seats.get(seat.system_id, seat).status is Status.ALLOCATED:
+            maas.deploy(seat.system_id)
+            yield "deploy"
+
+
 def run(maas: Machines, count: int) -> Steps:
     """A run of the task, one request a step: gathers its machines and deploys them."""
     asks = gathering(count, Memory())
@@ -77,8 +88,8 @@ def run(maas: Machines, count: int) -> Steps:
         try:
             ask: Ask = asks.send(answer)
         except StopIteration as end:
-            gathered: Gathered = end.value
-            break
+            yield from finish(maas, end.value)
+            return
         answer = None
         if isinstance(ask, Look):
             answer = list(maas.seats.values())
@@ -98,13 +109,6 @@ def run(maas: Machines, count: int) -> Steps:
                 yield "release"
         else:
             yield "rest"
-    for seat in gathered.surplus:
-        maas.release(seat.system_id)
-        yield "release"
-    for seat in gathered.stay:
-        if maas.seats.get(seat.system_id, seat).status is Status.ALLOCATED:
-            maas.deploy(seat.system_id)
-            yield "deploy"
 
 
 # A run that rests leaves the others time for so many requests, which is what waiting some seconds means.

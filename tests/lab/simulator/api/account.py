@@ -74,7 +74,7 @@ class SSHKeys:
     @post("import")
     def import_keys(self, request: Request) -> Any:
         source = optional(request.data, "keysource")
-        protocol, _, auth_id = source.rpartition(":")
+        protocol, _ignored, auth_id = source.rpartition(":")
         if not auth_id or protocol not in ("", "lp", "gh"):
             raise BadRequest(NOT_A_SOURCE)
         raise BadRequest(

@@ -45,7 +45,7 @@ def find(state: State, specifier: str) -> Domain:
 
 def adopt(state: State, domain: Domain) -> None:
     """A name of the parent domain that is the new domain's own becomes its top, "@"."""
-    label, _, parent = domain.name.partition(".")
+    label, _ignored, parent = domain.name.partition(".")
     for record in list(state.dns_resources):
         if record.name == label and record.domain.name == parent:
             record.name, record.domain = "@", domain

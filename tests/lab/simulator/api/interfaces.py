@@ -216,7 +216,7 @@ def _check_gateways(form: Form, usable: list[StaticIP]) -> None:
     if form.get("link_id") is not None or "link_id" in form.errors:
         return
     gateways = {(_version(a), a.subnet.gateway_ip) for a in usable if a.subnet}
-    versions = [version for version, _ in gateways]
+    versions = [version for version, _ignored in gateways]
     many = [f"IPv{v}" for v in (4, 6) if versions.count(v) > 1]
     if many:
         plural = "s" if len(many) > 1 else ""

@@ -34,7 +34,7 @@ class NetworkItem:
 
 
 def _find(request: Request, name: str) -> Subnet:
-    kind, _, number = name.partition("-")
+    kind, _ignored, number = name.partition("-")
     found = request.state.subnets.find(number) if kind == "subnet" else request.state.subnets.first(name=name)
     if found is None:
         raise NotFound.of("Subnet")

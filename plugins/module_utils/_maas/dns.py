@@ -101,25 +101,25 @@ def locate(maas: Client, fqdn: str | None, label: str | None, domain: str | None
         whole = fqdn.strip().rstrip(".").lower()
         fitting = [name for name in domains if whole == name or whole.endswith("." + name)]
         if not fitting:
-            raise _unknown_domain(f"of {fqdn}", domains)
+            raise _unknown_domain(f"of {fqdn}", fqdn, domains)
         domain = max(fitting, key=len)
         label = whole.removesuffix(domain).rstrip(".") or "@"
     elif domain is None:
         domain = next(name for name, one in domains.items() if one["is_default"])
     domain = domain.strip().rstrip(".").lower()
     if domain not in domains:
-        raise _unknown_domain(domain, domains)
+        raise _unknown_domain(domain, domain, domains)
     label = str(label).strip().lower()
     if not re.fullmatch(r"@|(\*|[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*", label):
         raise invalid(f"{label!r} cannot be a name in the domain {domain}.")
     return Name(label, domains[domain]["name"], domains[domain]["id"])
 
 
-def _unknown_domain(which: str, domains: Iterable[str]) -> Failure:
+def _unknown_domain(which: str, object: str, domains: Iterable[str]) -> Failure:
     return Failure(
         "not_found",
         f"MAAS does not have the domain {which}; it has {', '.join(sorted(domains))}.",
-        object=which,
+        object=object,
         hint="Create the domain in MAAS, or name one of these.",
     )
 
@@ -264,7 +264,14 @@ def _set_addresses(maas: Client, name: Name, present: Present, target: RecordSet
     if target.values and target.ttl != present.address_ttl:
         form["address_ttl"] = "" if target.ttl is None else target.ttl
     if present.id is None:
-        maas.post("dnsresources/", {**name.form, **form}, settled=lambda: _with_addresses(read(maas, name), target))
+        try:
+            maas.post("dnsresources/", {**name.form, **form}, settled=lambda: _with_addresses(read(maas, name), target))
+        except Failure as failure:
+            # Another host of the play, or another run, may have made the name since it was looked for.
+            now = read(maas, name)
+            if failure.kind != "rejected" or now.id is None:
+                raise
+            _set_addresses(maas, name, now, target)
     elif form["ip_addresses"] or present.entries:
         maas.put(f"dnsresources/{present.id}/", form)
     else:
@@ -278,7 +285,9 @@ def _with_addresses(present: Present, target: RecordSet) -> Present | None:
 def _set_entries(maas: Client, name: Name, present: Present, target: RecordSet) -> None:
     """Change in place what can be: a name that is to be changed is never without its records."""
     entries = [entry for entry in present.entries if entry.type == target.type]
-    stale = [entry for entry in entries if entry.value not in target.values]
+    first = {entry.value: entry.id for entry in reversed(entries)}
+    # MAAS lets the same record be made twice.
+    stale = [entry for entry in entries if entry.value not in target.values or entry.id != first[entry.value]]
     missing = [value for value in target.values if value not in {entry.value for entry in entries}]
     ttl = "" if target.ttl is None else target.ttl
     for entry in entries:
@@ -298,4 +307,8 @@ def _add_entry(maas: Client, name: Name, record: Mapping[str, Any]) -> None:
         entries = read(maas, name).entries
         return next((one for one in entries if (one.type, one.value) == (record["rrtype"], record["rrdata"])), None)
 
-    maas.post("dnsresourcerecords/", {**name.form, **record}, settled=made)
+    try:
+        maas.post("dnsresourcerecords/", {**name.form, **record}, settled=made)
+    except Failure as failure:
+        if failure.kind != "rejected" or made() is None:
+            raise

@@ -62,7 +62,15 @@ class NamedObjects:
         return found
 
     def create(self, maas: Client, fields: Mapping[str, Any]) -> Found:
-        made: Found = maas.post(self.collection, fields, settled=lambda: self.find(maas, fields["name"]))
+        try:
+            made: Found = maas.post(self.collection, fields, settled=lambda: self.find(maas, fields["name"]))
+        except Failure as failure:
+            # Another host of the play, or another run, may have made it since it was looked for.
+            found = self.find(maas, fields["name"]) if "name" in failure.fields else None
+            if found is None:
+                raise
+            differing = {name: value for name, value in fields.items() if found.get(name) != value}
+            return self.update(maas, found, differing) if differing else found
         return made
 
     def update(self, maas: Client, found: Found, fields: Mapping[str, Any]) -> Found:

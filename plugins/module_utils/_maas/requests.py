@@ -40,6 +40,9 @@ CANNOT_BE: Mapping[Op, str] = {
     Op.DELETE: "deleted",
 }
 
+# The fields of a machine that MAAS lets nobody else have.
+TAKEN = frozenset({"hostname", "mac_addresses"})
+
 # A request that has been looked for and was found to have removed its machine.
 GONE: Machine = {}
 
@@ -83,7 +86,7 @@ class Requests:
 
     def _sent(self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
         if step.op is Op.ENLIST:
-            return self._maas.post("machines/", form, settled=lambda: self._enlisted(form))
+            return self._enlist(form)
         system_id = str((machine or {})["system_id"])
         path = f"machines/{system_id}/"
         if step.op is Op.DELETE:
@@ -97,6 +100,17 @@ class Requests:
                 settled=lambda: self._allocated(system_id, claim),
             )
         return self._maas.post(path, form, op=step.op.value, settled=self._settled(step, system_id))
+
+    def _enlist(self, form: Mapping[str, Any]) -> Any:
+        try:
+            return self._maas.post("machines/", form, settled=lambda: self._enlisted(form))
+        except Failure as failure:
+            # Another host of the play, or another run, may have enlisted it since it was looked for.
+            found = self._enlisted(form) if TAKEN.intersection(failure.fields) else None
+            macs = {str(link.get("mac_address")).lower() for link in (found or {}).get("interface_set") or []}
+            if found is None or not macs.issuperset(form.get("mac_addresses", ())):
+                raise
+            return found
 
     def _enlisted(self, form: Mapping[str, Any]) -> Machine | None:
         found = self._machines.find([*form.get("mac_addresses", ()), *filter(None, [form.get("hostname")])])

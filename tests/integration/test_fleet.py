@@ -109,6 +109,14 @@ def test_annotations_are_set_between_allocation_and_deployment(sim: Simulator, d
     assert sim.find("node01").annotations == marked("web")
 
 
+def test_annotations_wait_until_a_machine_is_held(sim: Simulator, drive: Drive) -> None:
+    """While it is commissioned somebody owns it, but what is written then would stay on a free machine."""
+    made = sim.machine("node01", status="Commissioning")
+    made.owner = sim.machine("other", status="Deployed").owner
+    drive(drive.member("node01", adjust=annotating({"team": "blue"})))
+    assert [entry.op for entry in sim.requests.writes()] == ["allocate", "set_workload_annotations", "deploy"]
+
+
 def test_without_waiting_it_ends_after_the_writes(sim: Simulator, drive: Drive) -> None:
     sim.machines(2)
     members = drive(*[drive.member(name) for name in names(2)], wait=False)

@@ -21,7 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST, Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Requests
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import HELD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
     Answer,
     Done,
@@ -407,7 +407,9 @@ def annotating(annotations: Mapping[str, str]) -> Adjust:
         leaving = isinstance(answer, Step) and answer.op in (Op.RELEASE, Op.DELETE, Op.ALLOCATE, Op.UNLOCK)
         present = machine.get("workload_annotations") or {}
         differing = {key: value for key, value in annotations.items() if str(present.get(key) or "") != value}
-        if leaving or not machine.get("owner") or not differing:
+        # Who commissions or tests a free machine owns it until that ends: what were written then would outlast it.
+        held = bool(machine.get("owner")) and machine["status"] in HELD
+        if leaving or not held or not differing:
             return ()
         before = {key: present.get(key) for key in differing}
         return [Change("annotate", differing, before=before, op="set_workload_annotations")]

@@ -58,6 +58,17 @@ def test_records_that_were_made_twice_become_one(sim: Simulator) -> None:
     assert last["dns_record"]["value"] == ["one", "two"]
 
 
+def test_a_machine_is_deployed_once_by_all_runs_of_its_claim(sim: Simulator) -> None:
+    sim.machine("node-1")
+    sim.auto(0.5)
+    sim.fault("latency", method="POST", latency=200, hits=0)
+    wanted = {"machines": ["node-1"], "state": "deployed", "claim": "web", "annotations": {"team": "blue"}}
+    with ThreadPoolExecutor(3) as hosts:
+        results = list(hosts.map(lambda _host: run(sim, "machine", **wanted), range(3)))
+    assert [result.get("msg") for result in results] == [None] * 3
+    assert not run(sim, "machine", **wanted)["changed"]
+
+
 def test_another_description_wins_over_the_one_that_came_first(sim: Simulator) -> None:
     sim.fault("latency", method="POST", latency=300, hits=0)
     with ThreadPoolExecutor(2) as hosts:

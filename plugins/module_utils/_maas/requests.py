@@ -7,7 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes impo
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import HELD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Situation, Step
 
 # What a request is about, as a sentence goes on after "node-7 cannot be".
@@ -93,12 +93,7 @@ class Requests:
             self._maas.delete(path, form)
             return GONE
         if step.op is Op.ALLOCATE:
-            return self._maas.post(
-                "machines/",
-                {**form, "system_id": system_id},
-                op="allocate",
-                settled=lambda: self._allocated(system_id, claim),
-            )
+            return self._allocate({**form, "system_id": system_id}, system_id, claim)
         return self._maas.post(path, form, op=step.op.value, settled=self._settled(step, system_id))
 
     def _enlist(self, form: Mapping[str, Any]) -> Any:
@@ -117,11 +112,23 @@ class Requests:
         known = [machine for machine in found.values() if machine is not None]
         return known[0] if known else None
 
-    def _allocated(self, system_id: str, claim: str) -> Machine | None:
-        """The machine, if it is allocated under this claim: the claim is in no answer, but can be filtered for."""
+    def _allocate(self, form: Mapping[str, Any], system_id: str, claim: str) -> Any:
+        try:
+            return self._maas.post(
+                "machines/", form, op="allocate", settled=lambda: self._held(system_id, claim, {Status.ALLOCATED})
+            )
+        except Failure as failure:
+            # Another run of the same claim may have been faster. Without a claim nobody can tell whose it is.
+            faster = self._held(system_id, claim, HELD) if claim and failure.kind == "conflict" else None
+            if faster is None:
+                raise
+            return faster
+
+    def _held(self, system_id: str, claim: str, statuses: Collection[Status]) -> Machine | None:
+        """The machine, if this user holds it under this claim, which is in no answer, but can be filtered for."""
         filters = {"agent_name": claim} if claim else {}
         for machine in self._machines.listed(id=[system_id], **filters):
-            if machine["status"] == Status.ALLOCATED and machine.get("owner") == self._machines.me:
+            if machine["status"] in statuses and machine.get("owner") == self._machines.me:
                 return machine
         return None
 

@@ -60,7 +60,8 @@ options:
   spread:
     description:
       - V(even) takes each machine from the zone where the set has the fewest, as long as there are any that fit.
-      - V(strict) takes fewer machines rather than two more in one zone than in another.
+      - V(strict) takes fewer machines rather than two more in one zone than in another. A zone that has none that fit
+        holds back the others, so name the O(zones).
       - V(none) leaves the zone to MAAS.
     type: str
     choices: [even, strict, none]

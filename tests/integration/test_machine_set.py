@@ -69,6 +69,14 @@ def test_machines_in_zones_that_are_left_out_are_not_said_to_be_missing(nine: Si
     assert "cannot be had: the 9 Ready machines are in other zones. Free machines" in outcome.msg
 
 
+def test_a_zone_without_machines_is_named_when_it_holds_back_the_others(nine: Simulator) -> None:
+    """The zone default is one of all zones."""
+    outcome = web(nine, 5, spread="strict", state="allocated")
+    assert outcome["summary"] == {"allocated": 3}
+    assert "2 ready, 2 fit; default: 0 ready; spread: strict takes no more from a zone than" in outcome.msg
+    assert not web(nine, 5, spread="strict", state="allocated", not_zones=["default"]).failed
+
+
 def test_what_was_got_is_spoken_of_only_if_something_was(nine: Simulator) -> None:
     assert "What this run got was kept under the claim." in web(nine, 10).msg
     assert "What this run got" not in web(nine, 10).msg

@@ -188,6 +188,10 @@ class Supply:
         zones = [("zone", zone) for zone in self._constraints.zones]
         ready = self._ready(zones)
         lines = shortfall(ready, self._constraints)
+        if self._spread is Spread.STRICT:
+            told = {line.partition(":")[0] for line in lines}
+            empty = [f"{zone}: 0 ready" for zone in self._zones if zone not in told]
+            return "; ".join([*lines, *empty, "spread: strict takes no more from a zone than one above the emptiest"])
         if not lines:
             return f"the {len(ready)} Ready machines are in other zones" if ready else "no machine is Ready"
         return "; ".join(lines)

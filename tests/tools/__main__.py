@@ -64,7 +64,7 @@ def run_pytest(suite: str, *arguments: str) -> int:
 
 def cell_tests(core: Core, python: Python | None) -> str:
     folders = [f"tests/{name}" for name in IN_EVERY_CELL]
-    command, variables = pytest_command(cell(core, python), *folders, "-q", "-p", "no:cacheprovider")
+    command, variables = pytest_command(cell(core, python), *folders, "-q", "-n", "2", "-p", "no:cacheprovider")
     summary = check(command, ROOT, variables, lambda output: output.strip().splitlines()[-1])
     return f"Python {python.version if python else ''}: {summary}"
 

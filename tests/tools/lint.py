@@ -61,7 +61,6 @@ def _antsibull_docs(environment: Environment) -> str:
         "--plugin-docs",
         "--validate-collection-refs",
         "dependent",
-        "--skip-rstcheck",
         "--disallow-unknown-collection-refs",
     )
     return _in_copy(environment, "docs", "antsibull-docs", "lint-collection-docs", *options, ".")

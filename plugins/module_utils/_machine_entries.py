@@ -61,6 +61,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Resul
 # Dicts that an element completes instead of replacing: a shared user and password, an address of its own.
 COMPLETED = ("power_parameters", "annotations")
 NAME = re.compile(r"^[\w.:-]+$")
+UNSEEN = "A key that is no administrator's does not see what other users hold."
 # They belong to one machine, so they cannot be the default of several.
 OF_ONE_MACHINE = ("hostname", "mac_addresses")
 
@@ -161,6 +162,15 @@ class Entry:
             failure.object = failure.object or self.name
             self.failure = failure
             self.then = self.machine or {}
+
+    def doubt_absence(self) -> None:
+        """Say that a machine which this user does not see may be somebody else's."""
+        if self.machine is not None or self.changed:
+            return
+        if self.failure is not None and self.failure.kind == "not_found":
+            self.failure = replace(self.failure, hint=f"{self.failure.hint} {UNSEEN}".strip())
+        elif self.failure is None and self.wish.state is State.ABSENT:
+            self.warnings.append(f"{self.name} was not found. {UNSEEN}")
 
     def _foresee(self, around: Surroundings, me: str, wait: bool, check: bool) -> None:
         goal = self.goal

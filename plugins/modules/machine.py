@@ -318,6 +318,9 @@ def converge(task: Task) -> Result:
     plan = plan_of(entries, around)
     if not task.check:
         carry_out(entries, around, lambda: Fleet(task.maas, machines, patience, wait=wait, on_tick=task.trace_requests))
+    if not machines.sees_all:
+        for entry in entries:
+            entry.doubt_absence()
     return result_of(entries, plan, task.params["full"])
 
 

@@ -431,6 +431,19 @@ def test_a_plain_user_is_told_what_needs_an_administrator(sim: Simulator) -> Non
     assert not run_task(sim, "machine", {"machines": ["node-1"], "state": "allocated", "maas_api_key": key}).failed
 
 
+@pytest.mark.parametrize("check", [True, False])
+def test_a_plain_user_is_told_that_there_may_be_more_than_is_seen(sim: Simulator, check: bool) -> None:
+    """MAAS leaves out of its lists what others hold."""
+    sim.machine("node-1", status="Deployed")
+    reach = {"machines": ["node-1"], "maas_api_key": plain_user(sim)}
+    unseen = "A key that is no administrator's does not see what other users hold."
+    gone = run_task(sim, "machine", {**reach, "state": "absent"}, check=check)
+    assert gone["warnings"] == [f"node-1 was not found. {unseen}"]
+    if not check:
+        assert unseen in run_task(sim, "machine", {**reach, "state": "deployed"}).msg
+    assert "warnings" not in machine(sim, "node-2", state="absent", check=check)
+
+
 def plain_user(sim: Simulator) -> str:
     form = {"username": "ann", "email": "ann@example.com", "password": "x", "is_superuser": 0}
     Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key))).post("users/", form)

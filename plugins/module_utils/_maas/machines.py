@@ -81,7 +81,17 @@ class Machines:
     @cached_property
     def me(self) -> str:
         """The user that the API key belongs to."""
-        return str(self._maas.get("users/", op="whoami")["username"])
+        return str(self._whoami["username"])
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether this user sees machines that others hold: a plain one is not even told that they exist."""
+        return bool(self._whoami.get("is_superuser"))
+
+    @cached_property
+    def _whoami(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._maas.get("users/", op="whoami")
+        return found
 
     # -- what explains a failure -----------------------------------------------------------------------
 

@@ -55,6 +55,14 @@ def test_what_is_enlisted_twice_is_refused_the_second_time(
     assert len(sim.requests.writes()) == (0 if check else 1)
 
 
+@pytest.mark.parametrize("option", ["zone", "pool", "domain"])
+def test_an_empty_name_is_no_wish(sim: Simulator, option: str) -> None:
+    sim.machine("node-1")
+    came = machine(sim, "node-1", **{option: ""})
+    assert came.msg == f"{option} must not be empty. Leave it out to keep what the machine has."
+    assert not sim.requests.writes()
+
+
 @pytest.mark.parametrize("claim", ["two words", " web", "grün", "w" * 256])
 def test_what_no_set_can_be_called_is_no_claim_of_a_machine(sim: Simulator, claim: str) -> None:
     sim.machine("node-1")

@@ -17,7 +17,7 @@ import lint
 import locks
 import sanity
 import trees
-from console import CannotGoOn, group, say
+from console import CannotGoOn, heading, say
 from environments import Environment, environment
 from parts import Failed, NotRun, Part, Result, check, record, run_all
 from paths import CACHE, CLONE, ROOT
@@ -94,16 +94,16 @@ def demo() -> str:
 
 
 def run_parts(title: str, parts: list[Part], at_once: int = 1) -> list[Result]:
-    with group(title):
-        return run_all(parts, at_once)
+    heading(title)
+    return run_all(parts, at_once)
 
 
-def succeeded(results: list[Result]) -> int:
+def exit_status(results: list[Result]) -> int:
     return int(any(result.outcome == "failed" for result in results))
 
 
 def command_lint() -> int:
-    return succeeded(run_parts("Lint", lint.parts(main_environment()), at_once=2))
+    return exit_status(run_parts("Lint", lint.parts(main_environment()), at_once=2))
 
 
 def sanity_parts() -> list[Part]:
@@ -125,11 +125,11 @@ def cell_parts() -> list[Part]:
 
 
 def command_sanity() -> int:
-    return succeeded(run_parts("Sanity", sanity_parts(), at_once=2))
+    return exit_status(run_parts("Sanity", sanity_parts(), at_once=2))
 
 
 def command_cores() -> int:
-    return succeeded(run_parts("Other versions of ansible-core", cell_parts()))
+    return exit_status(run_parts("Other versions of ansible-core", cell_parts()))
 
 
 def command_test() -> int:
@@ -141,7 +141,7 @@ def command_test() -> int:
     record(results, RECORD)
     say()
     status = run_pytest("all", "tests/tools/test_parts.py")
-    return status or succeeded(results)
+    return status or exit_status(results)
 
 
 def command_build() -> int:
@@ -172,8 +172,7 @@ def command_simulator(*arguments: str) -> int:
 
 
 def command_docs() -> int:
-    with group("Documentation"):
-        say(f"  {docs.build(main_environment())}")
+    say(f"Documentation: {docs.build(main_environment())}")
     return 0
 
 

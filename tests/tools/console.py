@@ -7,8 +7,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 _lock = threading.Lock()
 _colour = not os.environ.get("NO_COLOR") and (sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR")))
@@ -28,8 +26,5 @@ def coloured(text: str, colour: str) -> str:
     return f"\033[{_COLOURS[colour]}m{text}\033[0m" if _colour else text
 
 
-@contextmanager
-def group(title: str) -> Iterator[None]:
-    """A heading for what follows."""
-    say(coloured(f"\n{title}", "bold"))
-    yield
+def heading(text: str) -> None:
+    say(coloured(f"\n{text}", "bold"))

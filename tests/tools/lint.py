@@ -51,9 +51,8 @@ def _in_copy(environment: Environment, copy: str, program: str, *arguments: str)
 
 
 def _ansible_lint(environment: Environment) -> str:
-    return _in_copy(
-        environment, "ansible-lint", "ansible-lint", "--offline", "--profile", "production", "--strict", "-q"
-    )
+    options = ("--offline", "--profile", "production", "--strict", "--nocolor", "-q")
+    return _in_copy(environment, "ansible-lint", "ansible-lint", *options)
 
 
 def _antsibull_docs(environment: Environment) -> str:

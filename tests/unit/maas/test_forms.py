@@ -21,6 +21,8 @@ FORMS: list[tuple[dict[str, Any], Op, list[tuple[str, str]]]] = [
     ({"force": True}, Op.DELETE, [("force", "true")]),
     ({"testing_scripts": []}, Op.COMMISSION, [("testing_scripts", "none")]),
     ({"testing_scripts": ["a", "b"]}, Op.TEST, [("testing_scripts", "a,b")]),
+    ({"enable_ssh": True}, Op.TEST, [("enable_ssh", "true")]),
+    ({"enable_ssh": True, "skip_storage": True}, Op.COMMISSION, [("enable_ssh", "true"), ("skip_storage", "true")]),
     ({"commissioning_scripts": ["a"]}, Op.TEST, []),
     ({"distro_series": "noble"}, Op.DEPLOY, [("distro_series", "noble")]),
     ({"osystem": "ubuntu", "distro_series": "noble"}, Op.DEPLOY, [("distro_series", "ubuntu/noble")]),

@@ -372,6 +372,8 @@ def test_another_release_than_the_deployed_one_is_a_warning(sim: Simulator) -> N
     came = machine(sim, "node-1", state="deployed", distro_series="jammy")
     assert not came.changed
     assert came["warnings"] == ["node-1 is deployed with ubuntu/noble, not with jammy, and stays so: release it first."]
+    for same in ({"distro_series": "noble"}, {"distro_series": "ubuntu/noble"}, {}):
+        assert "warnings" not in machine(sim, "node-1", state="deployed", **same)
 
 
 def test_full_results_hold_all_that_maas_says(sim: Simulator) -> None:

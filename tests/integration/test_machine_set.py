@@ -295,6 +295,17 @@ def test_absent_erases_if_told(nine: Simulator) -> None:
     assert not web(nine, state="absent").changed
 
 
+def test_a_machine_without_the_annotation_gets_it_before_it_is_released(nine: Simulator) -> None:
+    """MAAS forgets the claim itself at once: a run that is killed while disks are erased would lose the machine."""
+    nine.machine("bare", status="Deployed", agent_name="web")
+    nine.auto(0)
+    nine.requests.clear()
+    web(nine, state="absent", erase=True, wait=False)
+    assert [entry.op for entry in nine.requests.writes()] == ["set_workload_annotations", "release"]
+    nine.auto(0.02)
+    assert web(nine, state="absent")["summary"] == {"ready": 1}
+
+
 def test_a_locked_machine_is_not_given_back(nine: Simulator) -> None:
     web(nine, 1)
     name = held(nine)[0].hostname

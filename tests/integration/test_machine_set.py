@@ -95,6 +95,11 @@ def test_a_set_is_spread_evenly_and_shown(nine: Simulator) -> None:
     assert any("5/5 deployed" in line for line in outcome.screen.shown)
 
 
+def test_full_results_hold_all_that_maas_says(nine: Simulator) -> None:
+    assert "interface_set" not in web(nine, 1)["machines"][0]
+    assert "interface_set" in web(nine, 1, full=True)["machines"][0]
+
+
 def test_three_requests_a_machine_and_one_a_tick(nine: Simulator) -> None:
     nine.requests.clear()
     web(nine, 6, zones=list(ZONES))

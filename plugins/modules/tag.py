@@ -128,7 +128,7 @@ def converge(task: Task) -> Result:
         return Result(changed=bool(plan), values={"tag": now}, plan=plan)
 
     tags.refuse_members_of_automatic(name, task.params["definition"], found)
-    wish = tags.members(task.maas, name, found, machines, task.params["purge_machines"])
+    wish = tags.members(task.maas, name, found, machines, task.params["purge_machines"], check=task.check)
     tagging = wish.plan(name)
     if task.check:
         now = predicted(tags.TAGS, plan, found)
@@ -138,7 +138,8 @@ def converge(task: Task) -> Result:
             tags.carry_members(task.maas, name, wish)
     whole = Plan([*plan.steps, *tagging.steps])
     now = {**now, "machines": sorted(wish.after.values()), **({"predicted": True} if task.check and whole else {})}
-    return Result(changed=bool(whole), values={"tag": now}, plan=whole)
+    warnings = [f"MAAS does not know {machine} yet." for machine in wish.unknown]
+    return Result(changed=bool(whole), values={"tag": now}, plan=whole, warnings=warnings)
 
 
 def main() -> None:

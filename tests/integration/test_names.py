@@ -55,6 +55,16 @@ def test_what_is_enlisted_twice_is_refused_the_second_time(
     assert len(sim.requests.writes()) == (0 if check else 1)
 
 
+def test_check_mode_tags_what_an_earlier_task_would_have_enlisted(sim: Simulator) -> None:
+    sim.machine("node-1")
+    wanted = {"name": "fast", "machines": ["node-1", "node-9"]}
+    foreseen = run_task(sim, "tag", wanted, check=True)
+    assert foreseen["tag"]["machines"] == ["node-1", "node-9"]
+    assert foreseen["warnings"] == ["MAAS does not know node-9 yet."]
+    assert "MAAS does not know node-9." in run_task(sim, "tag", wanted).msg
+    assert not sim.requests.writes()
+
+
 @pytest.mark.parametrize("option", ["zone", "pool", "domain"])
 def test_an_empty_name_is_no_wish(sim: Simulator, option: str) -> None:
     sim.machine("node-1")

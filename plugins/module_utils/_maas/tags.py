@@ -33,6 +33,8 @@ class Members:
 
     before: Mapping[str, str]
     after: Mapping[str, str]
+    # Names that MAAS does not know yet; among `after` under themselves.
+    unknown: Sequence[str] = ()
 
     @property
     def added(self) -> list[str]:
@@ -50,11 +52,24 @@ class Members:
         return Plan([Step("tag", f"machines of tag {name}", ", ".join(reason), before, after)])
 
 
-def members(maas: Client, name: str, found: Found | None, wished: Sequence[str], purge: bool) -> Members:
-    """What the tag's machines are, and what they shall be when the wished ones carry it."""
-    chosen = _chosen(maas, wished)
+def members(
+    maas: Client, name: str, found: Found | None, wished: Sequence[str], purge: bool, *, check: bool = False
+) -> Members:
+    """What the tag's machines are, and what they shall be when the wished ones carry it.
+
+    In check mode an earlier task of the play may be the one that would have enlisted an unknown machine.
+    """
+    chosen, unknown = _chosen(maas, wished)
+    if unknown and not check:
+        raise Failure(
+            "not_found",
+            f"MAAS does not know {', '.join(unknown)}.",
+            object=", ".join(unknown),
+            hint="A machine is named by its hostname, FQDN, system_id or MAC address.",
+        )
+    chosen |= {name: name for name in unknown}
     before = _hostnames(maas.get(f"tags/{segment(name, 'name of a tag')}/", op="machines")) if found else {}
-    return Members(before, chosen if purge else {**before, **chosen})
+    return Members(before, chosen if purge else {**before, **chosen}, unknown)
 
 
 def carry_members(maas: Client, name: str, wish: Members) -> None:
@@ -81,17 +96,11 @@ def refuse_members_of_automatic(name: str, definition: str | None, found: Mappin
         )
 
 
-def _chosen(maas: Client, wished: Sequence[str]) -> dict[str, str]:
+def _chosen(maas: Client, wished: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The machines that are meant, and the names of those that MAAS does not know."""
     found = Machines(maas).find(wished) if wished else {}
-    unknown = [name for name, machine in found.items() if machine is None]
-    if unknown:
-        raise Failure(
-            "not_found",
-            f"MAAS does not know {', '.join(unknown)}.",
-            object=", ".join(unknown),
-            hint="A machine is named by its hostname, FQDN, system_id or MAC address.",
-        )
-    return _hostnames([machine for machine in found.values() if machine is not None])
+    known = [machine for machine in found.values() if machine is not None]
+    return _hostnames(known), [name for name, machine in found.items() if machine is None]
 
 
 def _hostnames(machines: Sequence[Mapping[str, Any]]) -> dict[str, str]:

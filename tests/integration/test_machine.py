@@ -140,6 +140,14 @@ def test_without_waiting_fields_are_set_and_the_rest_goes_on_by_itself(sim: Simu
     assert sim.find("node-1").description == "x"
 
 
+def test_without_waiting_check_mode_does_not_promise_the_end(sim: Simulator) -> None:
+    sim.machine("node-1")
+    sim.machine("node-2", status="Deployed")
+    foreseen = machine(sim, "node-1", "node-2", state="deployed", wait=False, check=True)
+    assert [one["status_name"] for one in foreseen["machines"]] == [None, "Deployed"]
+    assert machine(sim, "node-1", state="deployed", check=True)["machine"]["status_name"] == "Deployed"
+
+
 def test_a_machine_that_takes_too_long_fails_with_what_it_was_doing(sim: Simulator) -> None:
     sim.auto(0)
     sim.machine("node-1")

@@ -55,6 +55,13 @@ def test_an_answer_becomes_a_typed_failure(play, client, call, kind, reason):
     assert json.dumps(failure.to_dict())
 
 
+def test_a_path_that_maas_does_not_have_leads_to_the_endpoint(play, client):
+    server = play(Call("GET x/", 404, text="Unknown API endpoint: /MAAS/nope/api/2.0/x/."))
+    with pytest.raises(Failure) as failed:
+        client(server).get("x/")
+    assert failed.value.hint.startswith("Check the path of maas_endpoint")
+
+
 def test_field_errors_are_kept_by_field(play, client):
     server = play(Call("POST x/", 400, json={"name": ["a", "b"], "zone": "c"}))
     with pytest.raises(Failure) as caught:

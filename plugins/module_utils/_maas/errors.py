@@ -255,5 +255,6 @@ WITHOUT_WORDS: Mapping[int, str] = {
 def _hint(kind: str) -> str:
     return {
         "forbidden": "The MAAS user of this key may not do this; most changes need an administrator.",
+        "unsupported": "Check the path of maas_endpoint; if it is right, this MAAS is too old or too new for that.",
         "unavailable": "Try again when MAAS is well; the run can be repeated safely.",
     }.get(kind, "")

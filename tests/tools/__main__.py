@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
 
 import docs
+import foreground
 import generated
 import lint
 import locks
@@ -59,7 +59,7 @@ def run_pytest(suite: str, *arguments: str) -> int:
     """Run one suite, or the sum of them all with its account of what came before."""
     folders = [f"tests/{name}" for name in (SUITES if suite == "all" else (suite,))]
     command, variables = pytest_command(main_environment(), *folders, *arguments)
-    return subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+    return foreground.run(command, ROOT, variables)
 
 
 def cell_tests(core: Core, python: Python | None) -> str:
@@ -162,7 +162,7 @@ def scripted(path: str) -> tuple[list[str], dict[str, str]]:
 
 def script(path: str) -> int:
     command, variables = scripted(path)
-    return subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+    return foreground.run(command, ROOT, variables)
 
 
 def command_simulator(*arguments: str) -> int:

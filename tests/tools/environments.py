@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console import CannotGoOn, say
+from foreground import finish
 from locks import packages
 from paths import CACHE, CLONE, LOCKS
 from pythons import Python
@@ -96,14 +97,17 @@ def _run_pip(command: list[str], home: Path, wanted: int = 0) -> None:
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as process:
-        for line in process.stdout or ():
-            log.append(line)
-            collected += line.startswith("Collecting ")
-            if line.startswith("Installing collected packages"):
-                say(f"  all {collected} packages are here, installing them")
-            elif line.startswith("Collecting ") and time.monotonic() - last > 5:
-                last = time.monotonic()
-                say(f"  {collected} of about {wanted} packages")
+        try:
+            for line in process.stdout or ():
+                log.append(line)
+                collected += line.startswith("Collecting ")
+                if line.startswith("Installing collected packages"):
+                    say(f"  all {collected} packages are here, installing them")
+                elif line.startswith("Collecting ") and time.monotonic() - last > 5:
+                    last = time.monotonic()
+                    say(f"  {collected} of about {wanted} packages")
+        finally:
+            finish(process)
     if process.returncode:
         text = "".join(log)
         if "No space left on device" in text:

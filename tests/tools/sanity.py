@@ -60,10 +60,18 @@ def _sanity(environment: Environment, core: Core, pythons: list[Python]) -> str:
 
 
 def _what_ran(output: str) -> str:
-    tests = set(re.findall(r"^Running sanity test [\"'](.+?)[\"']", output, re.MULTILINE))
-    pythons = sorted(set(re.findall(r"on Python (3\.\d+)", output)), key=lambda version: int(version[2:]))
-    skipped = sorted(set(re.findall(r"^WARNING: (.*(?:[Ss]kipp|not found).*)$", output, re.MULTILINE)))
-    return "; ".join([f"{len(tests)} tests, Python {', '.join(pythons)}", *skipped])
+    tests = set(re.findall(r'^Running sanity test "(.+?)"', output, re.MULTILINE))
+    pythons = _versions(r'^Running sanity test ".+?" on Python (3\.\d+)', output)
+    absent = _versions(r"^WARNING: Skipping .* on Python (3\.\d+) because it could not be found", output)
+    missing = sorted(set(re.findall(r'^WARNING: Required program "(.+?)" not found', output, re.MULTILINE)))
+    said = [f"{len(tests)} tests, on Python {', '.join(pythons)}"]
+    said += [f"not on Python {', '.join(absent)}, which is not here"] if absent else []
+    said += [f"not {', '.join(missing)}, which is not here"] if missing else []
+    return "; ".join(said)
+
+
+def _versions(pattern: str, output: str) -> list[str]:
+    return sorted(set(re.findall(pattern, output, re.MULTILINE)), key=lambda version: int(version.removeprefix("3.")))
 
 
 def _what_matters(output: str) -> str:

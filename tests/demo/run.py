@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +35,21 @@ def main() -> int:
         tell("and the first of them to be deployed will fail.")
         with private_data_dir(maas, password) as folder:
             story = Story()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, story.stop)
             run = ansible_runner.run(
                 private_data_dir=str(folder),
                 playbook="demo.yml",
                 event_handler=story.hear,
+                cancel_callback=lambda: False,
+                envvars={"TMPDIR": str(folder)},
                 quiet=True,
                 settings={"suppress_ansible_output": True},
             )
         requests = list(maas.requests)
+    if story.stopped:
+        tell("\nThe demo was stopped; nothing is left of it.")
+        return 130
     if run.rc or not story.finished:
         tell("\nThe demo did not go to its end.")
         return 1
@@ -75,9 +84,20 @@ class Story:
     """Turns job events into lines that a person reads."""
 
     def __init__(self) -> None:
-        self.finished = False
+        self.finished = self.stopped = False
+        self.pid: int | None = None
+
+    def stop(self, *_: object) -> None:
+        """Let Ansible end its workers: Ctrl-C reaches neither, and ansible-runner would kill Ansible alone."""
+        self.stopped = True
+        if self.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGINT)
 
     def hear(self, event: Mapping[str, Any]) -> bool:
+        self.pid = event.get("pid", self.pid)
+        if self.stopped:
+            self.stop()
         data = event.get("event_data", {})
         kind = event.get("event")
         result = data.get("res") or {}

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from integration.harness import Outcome, run_task
 from lab.simulator import Simulator
 from lab.simulator.model import Machine, Status
@@ -149,6 +151,21 @@ def test_a_virtual_machine_is_never_composed_unasked(sim: Simulator) -> None:
     assert all(
         {"lxd", "virsh"} <= set(entry.params["not_pod_type"]) for entry in sim.requests if entry.op == "allocate"
     )
+
+
+@pytest.mark.parametrize("state", ["allocated", "deployed"])
+def test_a_virtual_machine_is_composed_if_asked_and_gone_when_it_is_given_back(sim: Simulator, state: str) -> None:
+    maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    maas.post("vm-hosts/", {"type": "lxd", "power_address": "127.0.0.1:8449", "password": "sekret", "project": "maas"})
+    # The host tells its size a moment later.
+    sim.forward(5)
+    sim.auto(0.02)
+    before = {machine.hostname for machine in sim.state.machines}
+    outcome = web(sim, 2, state=state, allow_compose=True)
+    assert outcome["summary"] == {state: 2}, outcome.msg
+    assert not web(sim, 2, state=state, allow_compose=True).changed
+    assert web(sim, state="absent")["summary"] == {"absent": 2}
+    assert {machine.hostname for machine in sim.state.machines} == before
 
 
 def test_a_shortage_says_why_and_keeps_what_was_got(nine: Simulator) -> None:

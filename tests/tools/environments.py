@@ -24,6 +24,14 @@ from pythons import Python
 
 ROOM_NEEDED = 900 << 20
 KEPT_UNUSED = 30 * 24 * 3600
+CAUSES = {
+    "No space left on device": (
+        f"The disk of {CACHE} is full. Make room, or set XDG_CACHE_HOME to a folder with 2 GB free."
+    ),
+    "Retry(total=0,": (
+        "pip reaches no package index. Check the network, and what pip knows of an index and a proxy (pip config list)."
+    ),
+}
 UNWANTED = ("ANSIBLE_", "MAAS_", "METALSHIFT_", "PYTEST_", "PYTHON", "MAKE", "MFLAGS")
 
 
@@ -109,14 +117,17 @@ def _run_pip(command: list[str], home: Path, wanted: int = 0) -> None:
         finally:
             finish(process)
     if process.returncode:
-        text = "".join(log)
-        if "No space left on device" in text:
+        known = cause("".join(log))
+        if known:
             shutil.rmtree(home, ignore_errors=True)
-            raise CannotGoOn(
-                f"The disk of {home} is full. Make room, or set XDG_CACHE_HOME to a folder with 2 GB free."
-            )
+            raise CannotGoOn(known)
         say("".join(log[-25:]))
         raise CannotGoOn(f"{' '.join(command[:3])} … failed while making {home}; its last lines are above.")
+
+
+def cause(output: str) -> str:
+    """A sentence about what most often keeps pip from its work, if its output shows it."""
+    return next((sentence for mark, sentence in CAUSES.items() if mark in output), "")
 
 
 def require_room(folder: Path) -> None:

@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 
 from console import CannotGoOn, say
-from environments import Environment, only_one, require_room
+from environments import Environment, cause, only_one, require_room
 from paths import CACHE, CLONE, LOCKS, ROOT
 
 NAME = Path("ansible_collections/metalshift/maas")
@@ -102,7 +102,8 @@ def _run(command: list[str], environment: Environment, variables: dict[str, str]
         check=False,
     )
     if done.returncode:
-        raise CannotGoOn(f"{done.stdout}{done.stderr}\n{' '.join(command[:4])} … failed; it said the above.")
+        output = f"{done.stdout}{done.stderr}"
+        raise CannotGoOn(cause(output) or f"{output}\n{' '.join(command[:4])} … failed; it said the above.")
 
 
 def _files() -> list[Path]:

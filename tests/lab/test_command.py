@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 import requests
 
 from lab.conftest import oauth
@@ -57,13 +58,13 @@ def running(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]
 
 
 def test_it_runs_until_ctrl_c(tmp_path: pathlib.Path) -> None:
-    key_file, port = tmp_path / "key.txt", free_port()
+    key_file, port = tmp_path / "my key.txt", free_port()
     key_file.write_text("old")
     key_file.chmod(0o644)
     with running("--port", str(port), "--key-file", str(key_file), "--auto", "0.2", "--seed", "3") as (process, lines):
         assert key_file.stat().st_mode & 0o777 == 0o600
         assert f"  export MAAS_ENDPOINT=http://127.0.0.1:{port}/MAAS" in lines
-        assert f'  export MAAS_API_KEY="$(cat {key_file})"' in lines
+        assert f"  export MAAS_API_KEY=\"$(cat '{key_file}')\"" in lines
         key = key_file.read_text().strip()
         assert not any(re.search(re.escape(key), line) for line in lines)
         url = f"http://127.0.0.1:{port}/MAAS/api/2.0/machines/"
@@ -90,7 +91,10 @@ def test_a_taken_port_is_said_in_a_sentence(tmp_path: pathlib.Path) -> None:
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr == f"Port {port} or {port + 1} of 127.0.0.1 is taken: choose another one with --port.\n"
+    assert done.stderr == (
+        f"Port {port} or {port + 1} of 127.0.0.1 is taken: "
+        f"choose another one with --port, or as in  make simulator PORT={port + 100}.\n"
+    )
 
 
 def test_a_key_file_that_cannot_be_written_is_said_too(tmp_path: pathlib.Path) -> None:
@@ -109,3 +113,10 @@ def test_a_key_file_that_cannot_be_written_is_said_too(tmp_path: pathlib.Path) -
 def test_the_defaults_are_those_of_the_readme() -> None:
     options = command.parse([])
     assert (options.port, str(options.key_file), options.host) == (5240, "key.txt", "127.0.0.1")
+
+
+@pytest.mark.parametrize("port", ["65535", "-1", "http"])
+def test_a_port_without_a_next_one_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.parse([f"--port={port}"])
+    assert f"'{port}' is not a number from 0 to 65534" in capsys.readouterr().err

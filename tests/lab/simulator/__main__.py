@@ -8,6 +8,7 @@ import argparse
 import errno
 import os
 import pathlib
+import shlex
 import signal
 import sys
 import threading
@@ -16,6 +17,13 @@ from lab.simulator.simulator import LOOPBACK, Simulator
 from lab.simulator.world import DEFAULT_VERSION
 
 DEFAULT_PORT, DEFAULT_AUTO = 5240, 5.0
+HIGHEST_PORT = 65534
+
+
+def port(text: str) -> int:
+    if not text.isdecimal() or int(text) > HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {HIGHEST_PORT}")
+    return int(text)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -25,7 +33,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default %(default)s)")
     parser.add_argument(
         "--port",
-        type=int,
+        type=port,
         default=DEFAULT_PORT,
         help="port of the API; the control API is on the next one (default %(default)s)",
     )
@@ -72,7 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             sentence = (
-                f"Port {options.port} or {options.port + 1} of {options.host} is taken: choose another one with --port."
+                f"Port {options.port} or {options.port + 1} of {options.host} is taken: "
+                f"choose another one with --port, or as in  make simulator PORT={options.port + 100}."
             )
         else:
             sentence = f"Cannot listen on {options.host}, port {options.port}: {error.strerror or error}."
@@ -104,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         print("In another terminal:\n")
         print(f"  export MAAS_ENDPOINT={simulator.url}")
-        print(f'  export MAAS_API_KEY="$(cat {options.key_file})"\n')
+        print(f'  export MAAS_API_KEY="$(cat {shlex.quote(str(options.key_file.absolute()))})"\n')
         print("Ctrl-C ends it.", flush=True)
         finished.wait()
     print("\nThe simulator has ended.")

@@ -79,6 +79,12 @@ def test_a_zone_without_machines_is_named_when_it_holds_back_the_others(nine: Si
     assert not web(nine, 5, spread="strict", state="allocated", not_zones=["default"]).failed
 
 
+def test_machines_that_were_not_free_in_time_are_said_to_be_so(nine: Simulator) -> None:
+    nine.fault("conflict", op="allocate", text="No machine available.", hits=0)
+    outcome = web(nine, 1, zones=["az1"])
+    assert "az1: 3 ready, 3 fit; those that fit were not free when this task asked for them. Free" in outcome.msg
+
+
 def test_what_was_got_is_spoken_of_only_if_something_was(nine: Simulator) -> None:
     assert "What this run got was kept under the claim." in web(nine, 10).msg
     assert "What this run got" not in web(nine, 10).msg

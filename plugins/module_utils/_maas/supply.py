@@ -192,6 +192,8 @@ class Supply:
             told = {line.partition(":")[0] for line in lines}
             empty = [f"{zone}: 0 ready" for zone in self._zones if zone not in told]
             return "; ".join([*lines, *empty, "spread: strict takes no more from a zone than one above the emptiest"])
+        if any(map(self._constraints.matches, ready)):
+            lines.append("those that fit were not free when this task asked for them")
         if not lines:
             return f"the {len(ready)} Ready machines are in other zones" if ready else "no machine is Ready"
         return "; ".join(lines)

@@ -42,7 +42,7 @@ attributes:
     support: full
 """
 
-    MAAS = r"""
+    ACTIONGROUP_MAAS = r"""
 options: {}
 attributes:
   action_group:

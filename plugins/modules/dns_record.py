@@ -18,7 +18,7 @@ description:
   - The records that MAAS itself makes for its machines are neither seen nor touched.
 extends_documentation_fragment:
   - metalshift.maas.attributes
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
 options:
   fqdn:

@@ -17,7 +17,7 @@ description:
   - Each subset is one request.
 extends_documentation_fragment:
   - metalshift.maas.attributes.info
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
 options:
   gather:

@@ -21,13 +21,17 @@ description:
   - Input that is wrong for a machine, and a state that cannot be reached, are refused before anything is done to it.
 extends_documentation_fragment:
   - metalshift.maas.attributes
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
   - metalshift.maas.machine_options.commission
   - metalshift.maas.machine_options.deploy
   - metalshift.maas.machine_options.release
   - metalshift.maas.machine_options.comment
   - metalshift.maas.wait
+attributes:
+  idempotent:
+    support: partial
+    details: What O(act) names is done each time the task runs. Without it, a second run changes nothing.
 options:
   machines:
     description:

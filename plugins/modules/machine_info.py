@@ -19,7 +19,7 @@ description:
   - Without a filter it lists all machines, which takes MAAS about ten seconds for each thousand.
 extends_documentation_fragment:
   - metalshift.maas.attributes.info
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
 options:
   machines:

@@ -21,7 +21,7 @@ description:
     M(metalshift.maas.machine).
 extends_documentation_fragment:
   - metalshift.maas.attributes
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.machine_options.deploy
   - metalshift.maas.machine_options.release
   - metalshift.maas.wait
@@ -118,7 +118,9 @@ options:
     type: list
     elements: str
   names:
-    description: The hostnames out of which machines are taken. Which of them are, stays open.
+    description:
+      - The hostnames out of which machines are taken. Which of them are, stays open.
+      - An empty list is refused, here and in O(system_ids), O(zones), O(pools) and O(vm_hosts). Leave it out to allow any.
     type: list
     elements: str
   system_ids:
@@ -178,7 +180,7 @@ options:
     description: A reason, kept in the events that MAAS records of what is done to the machines.
     type: str
   full:
-    description: Whether each machine is returned with all that MAAS says of it, some 8 kB.
+    description: Whether each machine is returned with all that MAAS says of it, some 9 kB.
     type: bool
     default: false
 notes:

@@ -17,7 +17,7 @@ description:
   - Every machine is in exactly one pool. M(metalshift.maas.machine) puts it there.
 extends_documentation_fragment:
   - metalshift.maas.attributes
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
 options:
   name:

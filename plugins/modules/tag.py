@@ -17,7 +17,7 @@ description:
   - Gives a tag to many machines in one request, or takes it away.
 extends_documentation_fragment:
   - metalshift.maas.attributes
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
 options:
   name:

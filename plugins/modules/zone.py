@@ -16,7 +16,7 @@ description:
   - Creates, changes and removes availability zones.
 extends_documentation_fragment:
   - metalshift.maas.attributes
-  - metalshift.maas.attributes.maas
+  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.maas
 options:
   name:

@@ -5,7 +5,11 @@
 from __future__ import annotations
 
 import importlib
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
@@ -33,9 +37,21 @@ def test_a_module_has_its_action_its_group_and_its_fragments(module: str) -> Non
     assert module in groups["maas"]
     assert documentation["module"] == module
     assert documentation["version_added"]
-    assert {"metalshift.maas.attributes.maas", "metalshift.maas.maas"} <= set(
+    assert {"metalshift.maas.attributes.actiongroup_maas", "metalshift.maas.maas"} <= set(
         documentation["extends_documentation_fragment"]
     )
+
+
+def test_the_documentation_tells_the_action_group_and_each_note_once() -> None:
+    """A fragment that is called like another file's variable would silently take its place."""
+    program = Path(sys.executable).with_name("ansible-doc")
+    names = [f"metalshift.maas.{module}" for module in MODULES]
+    done = subprocess.run([program, "--json", "--type=module", *names], capture_output=True, text=True, check=True)
+    documented = {name: entry["doc"] for name, entry in json.loads(done.stdout).items()}
+    assert sorted(documented) == sorted(names)
+    for documentation in documented.values():
+        assert documentation["attributes"]["action_group"]["membership"] == ["metalshift.maas.maas"]
+        assert len(documentation["notes"]) == len(set(documentation["notes"]))
 
 
 @pytest.mark.parametrize("module", MODULES)

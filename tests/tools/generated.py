@@ -3,7 +3,7 @@
 """What is made from the code: action groups, copies in plugins/action, and the guides that are tables of the code.
 
 A module is in the action group G, and gets an action plugin of its name, if its documentation extends
-`metalshift.maas.attributes.G`, where the fragment of that name declares the membership.
+`metalshift.maas.attributes.actiongroup_G`, where the fragment of that name declares the membership.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def action_groups() -> dict[str, list[str]]:
     """The modules of each group."""
     extended = {module.stem: _extended_fragments(module) for module in sorted(MODULES.glob("[!_]*.py"))}
     return {
-        group: [name for name, fragments in extended.items() if f"metalshift.maas.attributes.{group}" in fragments]
+        group: [name for name, fragments in extended.items() if f"metalshift.maas.attributes.actiongroup_{group}" in fragments]
         for group in GROUPS
     }
 

@@ -120,7 +120,8 @@ options:
   names:
     description:
       - The hostnames out of which machines are taken. Which of them are, stays open.
-      - An empty list is refused, here and in O(system_ids), O(zones), O(pools) and O(vm_hosts). Leave it out to allow any.
+      - An empty list is refused, here and in O(system_ids), O(zones), O(pools) and O(vm_hosts).
+        Leave it out to allow any.
     type: list
     elements: str
   system_ids:

@@ -77,6 +77,10 @@ class Constraints:
             virtual=bool(params.get("virtual")) or bool(params.get("vm_hosts")),
             compose=bool(params.get("compose")),
         )
+        for option in ("names", "system_ids", "zones", "pools", "vm_hosts"):
+            # A computed list that turned out empty must not open the choice to every machine.
+            if params.get(option) == []:
+                raise invalid(f"{option} is an empty list, and no machine is in that.", "Leave it out to allow any.")
         for option in ("zones", "pools", "tags", "subnets", "vm_hosts"):
             both = sorted(set(getattr(found, option)) & set(getattr(found, f"not_{option}")))
             if both:

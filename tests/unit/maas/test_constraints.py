@@ -202,6 +202,9 @@ def test_a_shortfall_is_told_zone_by_zone() -> None:
         ({"subnets": ["net:10"]}, "subnets cannot contain 'net:10'. Name it, or write one of id:…, cidr:…"),
         ({"subnets": ["cidr:"]}, "subnets cannot contain 'cidr:'."),
         ({"vlans": ["cidr:10.0.0.1"]}, "vlans cannot contain 'cidr:10.0.0.1'."),
+        ({"names": []}, "names is an empty list, and no machine is in that. Leave it out to allow any."),
+        ({"system_ids": []}, "system_ids is an empty list"),
+        ({"zones": []}, "zones is an empty list"),
         ({"zones": ["a", "b"], "not_zones": ["b"]}, "zones and not_zones both name b. Take it out of one of them."),
     ],
 )
@@ -249,7 +252,7 @@ def test_storage_reads_back_as_it_is_sent(wanted: tuple[Disk, ...]) -> None:
     assert disks.parse([disk.constraint for disk in wanted]) == wanted
 
 
-@given(st.dictionaries(st.sampled_from(sorted(set(LISTS) - {"vm_hosts"})), st.lists(words, max_size=3)))
+@given(st.dictionaries(st.sampled_from(sorted(set(LISTS) - {"vm_hosts"})), st.lists(words, min_size=1, max_size=3)))
 def test_every_word_of_a_list_is_sent_once_under_its_key(params: dict[str, list[str]]) -> None:
     assume(not any(set(words) & set(params.get(f"not_{option}", ())) for option, words in params.items()))
     wanted = Constraints.from_params(params)

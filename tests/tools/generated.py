@@ -63,7 +63,11 @@ def action_groups() -> dict[str, list[str]]:
     """The modules of each group."""
     extended = {module.stem: _extended_fragments(module) for module in sorted(MODULES.glob("[!_]*.py"))}
     return {
-        group: [name for name, fragments in extended.items() if f"metalshift.maas.attributes.actiongroup_{group}" in fragments]
+        group: [
+            name
+            for name, fragments in extended.items()
+            if f"metalshift.maas.attributes.actiongroup_{group}" in fragments
+        ]
         for group in GROUPS
     }
 

@@ -119,4 +119,7 @@ def _masked_value(option: dict[str, Any] | None, value: Any) -> Any:
     # Suboptions may be given as text, in JSON or as key=value, whole or cut at its commas; a name is only a name.
     if "options" in option and isinstance(value, str) and not re.fullmatch(r"[\w.:-]*", value):
         return HIDDEN
+    # Options that were meant to be a dict and came as its text, in the place of a name: who knows what is in it.
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        return HIDDEN
     return value

@@ -4,7 +4,7 @@
 PORT = 5240
 KEY_FILE = key.txt
 ARGS =
-RUN = @sh tests/tools/python.sh
+RUN = @exec sh tests/tools/python.sh
 
 .PHONY: help test demo lint sanity unit integration lab conformance crash cores bench docs build simulator generate locks clean purge
 

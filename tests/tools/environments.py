@@ -75,7 +75,7 @@ def environment(name: str, python: Python) -> Environment:
     home = CACHE / "environments" / f"{name}-py{python.version}-{key}"
     complete = home / ".complete"
     if not _usable(home):
-        with only_one(home.with_suffix(".lock"), f"another run makes the environment {name}; waiting for it"):
+        with only_one(home.with_name(f"{home.name}.lock"), f"another run makes the environment {name}; waiting for it"):
             if not _usable(home):
                 _make(home, lock, python)
                 _drop_unused(home.parent)

@@ -18,6 +18,13 @@ from urllib.parse import SplitResult, urlsplit
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 
 CONNECT_TIMEOUT = 10.0
+
+# Compiled here: the controller's parent process imports this once, and its workers need not do it again.
+SPACE = re.compile(r"\s")
+NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f\\]")
+SLASHES = re.compile(r"//+")
+# What people copy: the address of the web interface, or of the API.
+BELOW_MAAS = re.compile(r"(?<=/MAAS)/[lr](/.*)?$|/api(/\d\.\d)?$")
 LONGEST_TIMEOUT = 86400
 
 
@@ -32,7 +39,7 @@ class ApiKey:
     @classmethod
     def parse(cls, text: str) -> ApiKey:
         parts = text.strip().split(":")
-        if len(parts) != 3 or not all(parts) or re.search(r"\s", text.strip()):
+        if len(parts) != 3 or not all(parts) or SPACE.search(text.strip()):
             raise invalid(
                 "maas_api_key is not an API key of MAAS: it has three parts separated by colons.",
                 hint="Copy it in one piece from the API keys page of your MAAS user, or from `maas apikey`.",
@@ -83,7 +90,7 @@ def endpoint(text: str) -> str:
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         good = False
-    if not good or re.search(r"[\s\x00-\x1f\x7f\\]", url):
+    if not good or NOT_IN_A_URL.search(url):
         raise invalid(
             f"maas_endpoint is not a URL: {_without_credentials(text)!r}.",
             hint="Give something like https://maas.example.com:5443/MAAS.",
@@ -92,9 +99,7 @@ def endpoint(text: str) -> str:
         raise invalid("maas_endpoint must not hold a user name or password.", hint="Give the key as maas_api_key.")
     if parts.query or parts.fragment:
         raise invalid("maas_endpoint must end with a path, not with a query or fragment: leave out what follows it.")
-    path = re.sub(r"//+", "/", parts.path)
-    # What people copy: the address of the web interface, or of the API.
-    path = re.sub(r"(?<=/MAAS)/[lr](/.*)?$|/api(/\d\.\d)?$", "", path)
+    path = BELOW_MAAS.sub("", SLASHES.sub("/", parts.path))
     return f"{parts.scheme}://{parts.netloc}{path or '/MAAS'}"
 
 

@@ -33,6 +33,9 @@ KINDS: Mapping[str, str] = {
     "bug": "A defect of this collection.",
 }
 
+# What may be gone by itself when the same is tried later.
+PASSING = frozenset({"unreachable", "unavailable"})
+
 
 @dataclass(eq=False)
 class Failure(Exception):

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
@@ -31,7 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import PASSES, Supply
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Supply
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
@@ -135,7 +135,7 @@ class Claimed:
             try:
                 self.look()
             except Failure as failure:
-                if failure.kind not in PASSES:
+                if failure.kind not in PASSING:
                     raise
                 fruitless += 1
                 self._bear(failure, fruitless)

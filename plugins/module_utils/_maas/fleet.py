@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder
@@ -49,8 +49,6 @@ FULFILLED_BY: Mapping[State, Status | None] = {
 
 # Refused because the machine is not in the status that it was last seen in: worth a look.
 MAY_HAVE_MOVED_ON = frozenset({"conflict", "rejected", "forbidden", "not_found"})
-# While a task waits, MAAS may restart.
-PASSES = frozenset({"unreachable", "unavailable"})
 
 
 def _nothing(_machine: Machine, _answer: Answer) -> Sequence[Change]:
@@ -318,7 +316,7 @@ class Fleet:
             found = self._listing(waiting)
             self._trouble = ""
         except Failure as failure:
-            if failure.kind in PASSES:
+            if failure.kind in PASSING:
                 self._trouble = failure.reason or failure.message
                 return
             for member in waiting:
@@ -329,7 +327,7 @@ class Fleet:
                 # A machine that others took is missing for a plain user, too: MAAS says which it is when asked for it.
                 self._learn(member, found.get(member.system_id) or self._machines.get(member.system_id))
             except Failure as failure:
-                if failure.kind not in PASSES:
+                if failure.kind not in PASSING:
                     self._fail(member, self._explained(member, failure))
                 continue
             if member.under_way and not member.under_way.pending(member.now):

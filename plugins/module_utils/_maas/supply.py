@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, shortfall
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
@@ -24,7 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses imp
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 
 # An answer that was lost, or a MAAS that is not well: whether something was allocated, the claim will show.
-PASSES = frozenset({"uncertain", "unavailable", "unreachable"})
+BEARABLE = PASSING | {"uncertain"}
 # To `allocate` a parameter is called so, to the listing otherwise.
 FILTERS: Mapping[str, str] = {"name": "hostname", "system_id": "id"}
 
@@ -98,7 +98,7 @@ class Supply:
         self.trouble = None
         for _number, outcome in each(range(number), lambda _number: self._filled(places)):
             if isinstance(outcome, Failure):
-                if outcome.kind not in PASSES:
+                if outcome.kind not in BEARABLE:
                     raise outcome
                 self.trouble = outcome
             elif outcome is not None:

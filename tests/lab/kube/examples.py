@@ -52,6 +52,8 @@ def hosted_cluster(
         ),
         "release": {"image": release},
         "dns": {"baseDomain": BASE_DOMAIN},
+        "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
+        "networking": {"networkType": "OVNKubernetes"},
         "controllerAvailabilityPolicy": "SingleReplica",
         "pullSecret": {"name": f"{name}-pull-secret"},
         "sshKey": {"name": f"{name}-ssh-key"},

@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A running lab, as tests and the command line have it in hand:
+
+with Lab.start(folder, speed=120) as lab:
+    lab.apply(hosted_cluster("demo", lab.release()))
+    lab.fault("hold", name="etcd")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lab.kube.api import Api, Object
+from lab.kube.keeper import plain_environment
+from lab.kube.ports import LOOPBACK
+from lab.kube.processes import MARK, PART, end_remains, remains
+
+FACTS = "lab.json"
+PACKAGES = Path(__file__).resolve().parents[2]
+START_LIMIT = 180
+
+
+class LabError(Exception):
+    """One sentence on why the lab does not do what it was asked."""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab in its folder. Everything that is secret is in files there, for the owner alone."""
+
+    folder: Path
+    facts: dict[str, Any]
+
+    # -- from start to stop -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def start(
+        cls,
+        folder: Path,
+        binaries: Path,
+        *,
+        speed: float = 60,
+        machines: int = 12,
+        operator: bool = True,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> Lab:
+        """Start a lab in a folder that is its own: what a dead one left there is ended and removed first."""
+        folder = folder.resolve()
+        if cls.runs(folder):
+            raise LabError(f"A lab runs in {folder} already.")
+        cls.clear(folder)
+        folder.mkdir(mode=0o700, parents=True)
+        command = [
+            sys.executable,
+            "-m",
+            "lab.kube.supervisor",
+            f"--folder={folder}",
+            f"--binaries={binaries}",
+            f"--speed={speed:g}",
+            f"--machines={machines}",
+            *(() if operator else ("--without-operator",)),
+        ]
+        own = {MARK: str(folder), PART: "supervisor", "PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
+        supervisor = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=plain_environment(own),
+            start_new_session=True,
+        )
+        try:
+            _await_ready(supervisor, say)
+        except BaseException:
+            supervisor.terminate()
+            supervisor.wait()
+            cls.clear(folder)
+            raise
+        return cls.find(folder)
+
+    @classmethod
+    def find(cls, folder: Path) -> Lab:
+        """The lab that runs in this folder."""
+        folder = folder.resolve()
+        try:
+            return cls(folder, json.loads((folder / FACTS).read_text()))
+        except OSError:
+            raise LabError(f"No lab runs in {folder}.") from None
+
+    @staticmethod
+    def runs(folder: Path) -> bool:
+        """Whether a supervisor serves this folder."""
+        return any(each.part == "supervisor" for each in remains(folder.resolve()))
+
+    @staticmethod
+    def clear(folder: Path) -> list[str]:
+        """End whatever runs for this folder, and remove it; the names of what ran."""
+        found = remains(folder.resolve())
+        end_remains([each for each in found if each.part == "supervisor"])
+        end_remains(found)
+        shutil.rmtree(folder, ignore_errors=True)
+        return sorted(each.part for each in found)
+
+    def stop(self) -> None:
+        """Nothing of it runs or is left afterwards, also when its supervisor has died."""
+        self.clear(self.folder)
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # -- asking and telling -----------------------------------------------------------------------------------------
+
+    def ask(self, do: str, **more: Any) -> Any:
+        """A command for the supervisor."""
+        asked = {"do": do, "token": self.facts["token"], **more}
+        try:
+            with socket.create_connection((LOOPBACK, self.facts["control"]), timeout=60) as connection:
+                connection.sendall(json.dumps(asked).encode() + b"\n")
+                with connection.makefile("r") as answers:
+                    answer = json.loads(answers.readline() or "{}")
+        except OSError as error:
+            raise LabError(f"The supervisor of the lab in {self.folder} does not answer: {error}.") from None
+        if "answer" not in answer:
+            raise LabError(answer.get("error", "The supervisor ended instead of answering."))
+        return answer["answer"]
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.ask("status")
+        return found
+
+    def fault(self, name: str, **parameters: str) -> str:
+        """Begin a fault; what was done, in words."""
+        return str(self.ask("fault", name=name, parameters=parameters))
+
+    def heal(self, name: str = "") -> str:
+        """End this fault, or all."""
+        return str(self.ask("heal", name=name))
+
+    # -- what runs in it --------------------------------------------------------------------------------------------
+
+    @property
+    def kubeconfig(self) -> Path:
+        return Path(self.facts["kubeconfig"])
+
+    @property
+    def api(self) -> Api:
+        """As the administrator of the management cluster."""
+        return Api(json.loads(self.kubeconfig.read_text()))
+
+    def release(self, version: str = "4.20.8") -> str:
+        """The image of a release that the lab's registry has."""
+        return str(self.facts["releases"][version])
+
+    def kubectl(self, *arguments: str, text: str | None = None, kubeconfig: Path | None = None) -> str:
+        """The real kubectl; what it printed. LabError with its words when it failed."""
+        command = [str(Path(self.facts["binaries"]) / "kubectl"), f"--kubeconfig={kubeconfig or self.kubeconfig}"]
+        done = subprocess.run(
+            [*command, *arguments], input=text, capture_output=True, text=True, check=False, env=plain_environment()
+        )
+        if done.returncode:
+            raise LabError(done.stderr.strip())
+        return done.stdout
+
+    def apply(self, objects: Iterable[Object]) -> None:
+        """Apply manifests on the server's side, as a user would."""
+        text = "\n---\n".join(json.dumps(body) for body in objects)
+        self.kubectl("apply", "--server-side", "--field-manager=lab-test", "-f", "-", text=text)
+
+    def until(self, what: str, holds: Callable[[], Any], limit: float = 60) -> Any:
+        """Wait till `holds` returns something true, and return it; LabError with the last it returned otherwise."""
+        deadline = time.monotonic() + limit
+        while True:
+            found = holds()
+            if found:
+                return found
+            if time.monotonic() > deadline:
+                raise LabError(f"Not within {limit:.0f} s: {what} (last seen: {found!r}).")
+            time.sleep(0.2)
+
+
+def _await_ready(supervisor: subprocess.Popen[str], say: Callable[[str], None]) -> None:
+    last = ""
+    for line in supervisor.stdout or ():
+        last = line.strip()
+        if last == "ready":
+            return
+        say(last)
+    raise LabError(f"{last or 'The supervisor of the lab ended without a word'} (exit status {supervisor.wait()}).")
+
+
+def standard_folder(name: str = "lab") -> Path:
+    """Where a lab of this user lives when nobody says otherwise."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "metalshift-maas" / "labs" / name

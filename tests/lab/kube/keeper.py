@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps programs running: what dies is started again, and its death is remembered."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from lab.kube.control_plane import Program
+from lab.kube.processes import Process
+
+START_LIMIT = 120
+# Seconds before a program that died is started again, doubled with each death in a row.
+AGAIN, AT_MOST = 0.3, 10.0
+# A program that ran this long is not taken for one that cannot start.
+STEADY = 30.0
+
+
+class DidNotStart(Exception):
+    """A program ended, or did not serve in time; the text has its last words."""
+
+
+def plain_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a process of the lab knows of this machine: no proxy, cloud or kubeconfig of the user."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
+    return {**kept, **(more or {})}
+
+
+def wait_ready(process: Process, program: Program, limit: float = START_LIMIT) -> None:
+    deadline = time.monotonic() + limit
+    while not program.ready():
+        if not process.alive:
+            raise DidNotStart(f"{program.name} {process.end}: {process.last_words()}")
+        if time.monotonic() > deadline:
+            raise DidNotStart(f"{program.name} does not serve after {limit:.0f} s: {process.last_words()}")
+        time.sleep(0.05)
+
+
+class Keeper:
+    """The programs that always run while the lab does."""
+
+    def __init__(self, lab: Path, env: Mapping[str, str]) -> None:
+        self._lab, self._env = lab, dict(env)
+        self._programs: dict[str, Program] = {}
+        self.processes: dict[str, Process] = {}
+        self.deaths: list[str] = []
+        self.log = logging.getLogger("lab.keeper")
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+
+    def start(self, program: Program) -> None:
+        """Start it, wait till it serves, and keep it."""
+        process = self._launch(program)
+        wait_ready(process, program)
+        threading.Thread(target=self._keep, args=(program,), name=f"keep {program.name}", daemon=True).start()
+
+    def stop(self) -> None:
+        """End all, the last started first."""
+        self._ended.set()
+        with self._lock:
+            running = list(self.processes.values())
+        for process in reversed(running):
+            process.stop()
+
+    def _launch(self, program: Program) -> Process:
+        # What a killed server left of its socket would be taken for a server that listens.
+        if program.name.startswith("etcd"):
+            for socket in program.folder.glob("*.sock:0"):
+                socket.unlink()
+        with self._lock:
+            if self._ended.is_set():
+                raise DidNotStart("The lab is ending.")
+            process = Process(self._lab, program.name, program.command, env=self._env, cwd=program.folder)
+            self.processes[program.name] = process
+        return process
+
+    def _keep(self, program: Program) -> None:
+        pause = AGAIN
+        while True:
+            process = self.processes[program.name]
+            process.wait()
+            if self._ended.is_set():
+                return
+            said = f"{program.name} {process.end}; it is started again"
+            self.deaths.append(f"{time.strftime('%H:%M:%S')} {said}")
+            self.log.warning("%s (its last words: %s)", said, process.last_words())
+            pause = AGAIN if time.monotonic() - process.started > STEADY else min(pause * 2, AT_MOST)
+            if self._ended.wait(pause):
+                return
+            try:
+                self._launch(program)
+            except DidNotStart:
+                return

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which workload becomes which process. A row says how a container is recognised, and what its program needs here.
+
+What a pod's network gives (addresses of its own, service names, the registry's certificate) is replaced by ports on the
+loopback interface, a proxy and variables. All else is what the Deployment says.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.kube import hosted
+from lab.kube.api import Object
+from lab.kube.pods import Pod, with_flags
+from lab.kube.ports import LOOPBACK
+from lab.kube.processes import Process
+from lab.kube.runs import PartRun, ProcessRun, Run
+from lab.kube.serving import serves
+from lab.kube.surroundings import Surroundings
+
+PACKAGES = Path(__file__).resolve().parents[2]
+
+Recipe = Callable[[Surroundings, Pod], Run]
+
+
+def hypershift_operator(around: Surroundings, pod: Pod) -> Run:
+    metrics = around.ports.take()
+    arguments = with_flags(pod.arguments, metrics_addr=f"{LOOPBACK}:{metrics}")
+    return around.process(
+        pod, "hypershift-operator", arguments, lambda: serves(f"http://{LOOPBACK}:{metrics}/metrics"), metrics
+    )
+
+
+def control_plane_operator(around: Surroundings, pod: Pod) -> Run:
+    metrics, health = around.ports.take(), around.ports.take()
+    arguments = with_flags(
+        pod.arguments, metrics_addr=f"{LOOPBACK}:{metrics}", health_probe_addr=f"{LOOPBACK}:{health}"
+    )
+    return around.process(
+        pod,
+        "control-plane-operator",
+        arguments,
+        lambda: serves(f"http://{LOOPBACK}:{health}/readyz"),
+        metrics,
+        health,
+    )
+
+
+def cluster_api(around: Surroundings, pod: Pod) -> Run:
+    webhook, health, diagnostics = (around.ports.take() for _number in range(3))
+    arguments = with_flags(
+        pod.arguments,
+        webhook_port=str(webhook),
+        webhook_cert_dir=str(pod.file("/tmp/k8s-webhook-server/serving-certs")),
+        health_addr=f"{LOOPBACK}:{health}",
+        diagnostics_address=f"{LOOPBACK}:{diagnostics}",
+        insecure_diagnostics="true",
+        # Out of a cluster it does not know in which namespace to hold its lock; there is never a second.
+        leader_elect="false",
+    )
+    ready = f"http://{LOOPBACK}:{health}/readyz"
+    return around.process(pod, "capi-core-manager", arguments, lambda: serves(ready), webhook, health, diagnostics)
+
+
+def provider(around: Surroundings, pod: Pod) -> Run:
+    """The stand-in for the Cluster API provider for MAAS; its version is the tag of the image."""
+    own = {
+        "PYTHONPATH": str(PACKAGES),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "LAB_SPEED": f"{around.speed.factor:g}",
+        "LAB_IMAGE": pod.image,
+    }
+    arguments = ["-m", "lab.kube.provider", *pod.arguments]
+    process = Process(
+        around.lab,
+        f"{pod.namespace}.{pod.workload}",
+        [sys.executable, *arguments],
+        env={**around.environment(pod), **own},
+        cwd=around.folder(pod),
+    )
+    return ProcessRun(process, lambda: True, around.ports)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A container by its name, and where that says too little, by its program and first argument, or its image."""
+
+    container: str
+    recipe: Recipe
+    program: str = ""
+    first: str = ""
+    image: str = ""
+
+    def fits(self, container: Object) -> bool:
+        command = [*container.get("command", []), *container.get("args", [])]
+        return (
+            container["name"] == self.container
+            and (not self.program or (bool(command) and Path(command[0]).name == self.program))
+            and (not self.first or self.first in command[1:2])
+            and (not self.image or f"/{self.image}" in container["image"].partition("@")[0])
+        )
+
+
+ROWS = (
+    Row("operator", hypershift_operator, program="hypershift-operator", first="run"),
+    Row("control-plane-operator", control_plane_operator, program="control-plane-operator", first="run"),
+    Row("manager", cluster_api, image="cluster-capi-controllers"),
+    Row("maas-capi-controller", provider),
+    Row("etcd", hosted.etcd, image="etcd"),
+    Row("kube-apiserver", hosted.api_server, program="hyperkube", first="kube-apiserver"),
+    Row("kube-controller-manager", hosted.controller_manager, program="hyperkube", first="kube-controller-manager"),
+)
+
+
+def recipe_for(container: Object, around: Surroundings) -> Recipe | None:
+    """None for what only says that it runs."""
+    for row in ROWS:
+        if row.fits(container):
+            return row.recipe
+    part = around.parts.get(container["name"])
+    if part is None:
+        return None
+    return lambda _around, pod: PartRun(part(pod.namespace))

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What runs for a pod: a process, or a stand-in in this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from lab.kube.ports import Ports
+from lab.kube.processes import Process
+
+
+class Run(Protocol):
+    """One run of a pod's program."""
+
+    @property
+    def alive(self) -> bool: ...
+
+    @property
+    def end(self) -> str: ...
+
+    def ready(self) -> bool: ...
+
+    def ask_to_end(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Part(Protocol):
+    """A stand-in that runs as threads of the supervisor."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass
+class ProcessRun:
+    """A process, how to see that it serves, and the ports that are free when it has ended."""
+
+    process: Process
+    ready_when: Callable[[], bool]
+    ports: Ports
+    taken: tuple[int, ...] = ()
+
+    @property
+    def alive(self) -> bool:
+        return self.process.alive
+
+    @property
+    def end(self) -> str:
+        words = self.process.last_words()
+        return f"{self.process.end}: {words}" if words else self.process.end
+
+    def ready(self) -> bool:
+        return self.process.alive and self.ready_when()
+
+    def ask_to_end(self) -> None:
+        self.process.ask_to_end()
+
+    def stop(self) -> None:
+        self.process.stop()
+        self.ports.give_back(*self.taken)
+
+
+class PartRun:
+    """A stand-in in this process; it runs from its start to its stop."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.alive, self.end = True, ""
+        part.start()
+
+    def ready(self) -> bool:
+        return self.alive
+
+    def ask_to_end(self) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        if self.alive:
+            self.alive = False
+            self.part.stop()

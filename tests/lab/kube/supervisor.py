@@ -1,0 +1,334 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one process that starts a lab, watches it, does what it is told, and ends it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import re
+import secrets
+import shutil
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from lab.kube import maas, prerequisites
+from lab.kube.api import ApiError, Unreachable
+from lab.kube.authority import Authority, write
+from lab.kube.control_plane import ControlPlane
+from lab.kube.faults import Faults
+from lab.kube.hosted_apis import HostedApis
+from lab.kube.ignition import Ignition
+from lab.kube.keeper import DidNotStart, Keeper, plain_environment
+from lab.kube.machines import Machines
+from lab.kube.ports import LOOPBACK, Ports
+from lab.kube.processes import Process
+from lab.kube.proxy import Proxy
+from lab.kube.registry import Registry
+from lab.kube.runs import Part
+from lab.kube.speed import Speed
+from lab.kube.surroundings import Surroundings
+from lab.kube.versions import Versions
+from lab.kube.workloads import Workloads
+from lab.simulator import Simulator
+
+log = logging.getLogger("lab.supervisor")
+FACTS = "lab.json"
+RELEASES = ("4.20.8", "4.20.10")
+# Where a control plane looks for catalogs when nobody says otherwise; the lab's registry has them.
+PUBLIC_CATALOGS = "registry.redhat.io/redhat"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the lab is to be."""
+
+    folder: Path
+    binaries: Path
+    speed: Speed
+    machines: int = 12
+    operator: bool = True
+
+
+class Supervisor:
+    """All parts of one lab. `start` returns when everything serves; `stop` leaves nothing that runs."""
+
+    def __init__(self, wish: Wish, say: Callable[[str], None] = print) -> None:
+        self.wish, self._say = wish, say
+        self.folder = wish.folder
+        self.started = time.monotonic()
+        self.ports = Ports()
+        self.token = secrets.token_urlsafe(24)
+        self._stops: list[Callable[[], None]] = []
+        self._build()
+
+    def _build(self) -> None:
+        wish, ports = self.wish, self.ports
+        self.control_plane = ControlPlane(self.folder, wish.binaries, ports.take(), ports.node_ports)
+        self.api = self.control_plane.api
+        self.keeper = Keeper(self.folder, plain_environment())
+        self.simulator = Simulator(port=ports.take(), control_port=ports.take())
+        self.authority = Authority(self.folder / "pki", "registry-ca")
+        certificate, key = self.folder / "pki" / "registry.crt", self.folder / "pki" / "registry.key"
+        self.authority.server("registry", [LOOPBACK]).write(certificate, key)
+        self.registry = Registry(certificate, key, port=ports.take(), versions=RELEASES)
+        self.hosted = HostedApis(self.api)
+        self.proxy = Proxy(ports.take(), self.hosted.port)
+        self.around = Surroundings(
+            lab=self.folder,
+            binaries=wish.binaries,
+            control_plane=self.control_plane,
+            ports=ports,
+            proxy=self.proxy,
+            speed=wish.speed,
+            env=self._network(),
+            hosted=self.hosted,
+            parts={
+                "ignition-server-proxy": self._ignition,
+                "haproxy": self._ignition,
+                "hosted-cluster-config-operator": self._versions,
+            },
+        )
+        self.workloads: Workloads = Workloads(self.api, self.around)
+        self.machines = Machines(self.simulator, wish.speed)
+        self.faults = Faults(self)
+
+    def _network(self) -> dict[str, str]:
+        """What the network around a cluster gives its programs: a registry that they trust."""
+        return {
+            "SSL_CERT_FILE": str(self.authority.file),
+            "SSL_CERT_DIR": str(self.folder / "pki" / "none"),
+            "OPENSHIFT_IMG_OVERRIDES": f"{PUBLIC_CATALOGS}={self.registry.host}/redhat",
+        }
+
+    def _ignition(self, namespace: str) -> Part:
+        return Ignition(self.api, namespace, self.wish.speed)
+
+    def _versions(self, namespace: str) -> Part:
+        return Versions(self.api, namespace, lambda: self.hosted.api(namespace), self.wish.speed)
+
+    # -- starting and ending ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        maas.stock(self.simulator, self.wish.machines)
+        maas.pace(self.simulator, self.wish.speed)
+        first: tuple[Part, ...] = (self.registry, self.proxy)
+        self.simulator.start()
+        self._stops.append(self.simulator.stop)
+        for part in first:
+            part.start()
+            self._stops.append(part.stop)
+        self._stops.append(self.keeper.stop)
+        manifests = ThreadPoolExecutor(1).submit(self._operator_manifests)
+        for program in self.control_plane.programs():
+            self.keeper.start(program)
+        self._say(f"Kubernetes serves ({self._elapsed()})")
+        prerequisites.prepare(self.api)
+        self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[0])
+        self._say(f"the kinds of HyperShift and Cluster API are there ({self._elapsed()})")
+        second: tuple[Part, ...] = (self.workloads, self.machines)
+        for part in second:
+            part.start()
+            self._stops.append(part.stop)
+        if self.wish.operator:
+            self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[1])
+            self.kubectl("-n", "hypershift", "rollout", "status", "deployment/operator", "--timeout=60s")
+            self._say(f"the HyperShift operator runs ({self._elapsed()})")
+
+    def stop(self) -> None:
+        """The last started ends first."""
+        while self._stops:
+            stop = self._stops.pop()
+            try:
+                stop()
+            except Exception:
+                log.exception("a part did not end well")
+
+    def _elapsed(self) -> str:
+        return f"{time.monotonic() - self.started:.1f} s"
+
+    def _operator_manifests(self) -> tuple[str, str]:
+        """Kinds, and the operator with its rights, as `hypershift install render` gives them."""
+        return self._rendered("crds"), self._rendered("resources")
+
+    def _rendered(self, outputs: str) -> str:
+        command = [
+            str(self.wish.binaries / "hypershift"),
+            "install",
+            "render",
+            f"--hypershift-image={self.registry.host}/lab/hypershift-operator:v0.1.70",
+            "--enable-conversion-webhook=false",
+            "--limit-crd-install=MAAS",
+            f"--outputs={outputs}",
+        ]
+        return self._output(command)
+
+    def kubectl(self, *arguments: str, text: str | None = None) -> str:
+        command = [str(self.wish.binaries / "kubectl"), f"--kubeconfig={self.control_plane.kubeconfig_file}"]
+        return self._output([*command, *arguments], text)
+
+    def _output(self, command: list[str], text: str | None = None) -> str:
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, check=False, env=plain_environment(), timeout=120
+        )
+        if done.returncode:
+            raise DidNotStart(f"{Path(command[0]).name} {' '.join(command[2:4])}: {done.stderr.strip()[-400:]}")
+        return done.stdout
+
+    def signal(self, pattern: str, number: signal.Signals) -> list[str]:
+        """Send a signal to the programs whose name fits the pattern; their names."""
+        chosen = {name: process for name, process in self.processes().items() if re.fullmatch(pattern, name)}
+        for process in chosen.values():
+            process.signal(number)
+        return sorted(chosen)
+
+    def processes(self) -> dict[str, Process]:
+        """All programs: those of the lab by their name, those of workloads as NAMESPACE/NAME."""
+        workloads = {name: run.process for name, run in self.workloads.runs().items()}
+        return {**self.keeper.processes, **workloads}
+
+    # -- what is told -----------------------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        """What users and tests need to reach the lab; it has secrets in it."""
+        return {
+            "kubeconfig": str(self.control_plane.kubeconfig_file),
+            "maas_url": self.simulator.url,
+            "maas_api_key": self.simulator.api_key,
+            "maas_control_url": self.simulator.control_url,
+            "registry": self.registry.host,
+            "releases": {version: self.registry.image(version) for version in RELEASES},
+            "binaries": str(self.wish.binaries),
+            "speed": self.wish.speed.factor,
+            "supervisor": os.getpid(),
+            "token": self.token,
+        }
+
+    def status(self) -> dict[str, Any]:
+        """Everything that runs, and every death so far."""
+        return {
+            "seconds": round(time.monotonic() - self.started),
+            "speed": self.wish.speed.factor,
+            "processes": {
+                name: {"pid": process.pid, "state": process.end or "running"}
+                for name, process in self.processes().items()
+            },
+            "machines": Counter(machine.status.label for machine in self.simulator.state.machines),
+            "faults": self.faults.active(),
+            "deaths": [*self.keeper.deaths, *self.workloads.deaths],
+        }
+
+
+class _Line(socketserver.StreamRequestHandler):
+    """One command a connection: a line of JSON in, a line of JSON out."""
+
+    server: ControlServer
+
+    def handle(self) -> None:
+        try:
+            asked = json.loads(self.rfile.readline())
+            answer = {"answer": self.server.answer(asked)}
+        except (ValueError, KeyError, TypeError, LookupError) as error:
+            answer = {"error": str(error) or type(error).__name__}
+        except Exception as error:  # the answer must come, whatever a fault runs into
+            log.exception("a command failed")
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+
+class ControlServer(socketserver.ThreadingTCPServer):
+    """Commands for the supervisor, from whoever can read the token in the lab's folder."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, supervisor: Supervisor, stop: Callable[[], None]) -> None:
+        super().__init__((LOOPBACK, supervisor.ports.take()), _Line)
+        self._supervisor, self._stop = supervisor, stop
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def answer(self, asked: dict[str, Any]) -> Any:
+        supervisor = self._supervisor
+        if not secrets.compare_digest(str(asked.get("token")), supervisor.token):
+            raise ValueError("This is not the token of the lab.")
+        verb = asked["do"]
+        if verb == "status":
+            return supervisor.status()
+        if verb == "stop":
+            self._stop()
+            return "stopping"
+        if verb == "fault":
+            return supervisor.faults.set(asked["name"], **asked.get("parameters", {}))
+        if verb == "heal":
+            return supervisor.faults.heal(asked.get("name", ""))
+        raise ValueError(f"The supervisor knows no command {verb!r}.")
+
+
+def run(wish: Wish) -> int:
+    """A lab from its start to its end; 0 when it served, 1 when it could not start."""
+    ending = threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    supervisor = Supervisor(wish, say=lambda line: print(line, flush=True))
+    server = ControlServer(supervisor, ending.set)
+    threading.Thread(target=server.serve_forever, name="control", daemon=True).start()
+    started = ThreadPoolExecutor(1).submit(supervisor.start)
+    try:
+        while not started.done() and not ending.is_set():
+            ending.wait(0.1)
+        if started.done() and not ending.is_set():
+            started.result()
+            write(wish.folder / FACTS, json.dumps({**supervisor.facts(), "control": server.port}, indent=1))
+            print("ready", flush=True)
+        ending.wait()
+        return 0
+    except (DidNotStart, OSError, ApiError, Unreachable) as error:
+        print(f"the lab did not start: {error}", flush=True)
+        return 1
+    finally:
+        supervisor.stop()
+        server.shutdown()
+        shutil.rmtree(wish.folder, ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m lab.kube.supervisor", description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--binaries", type=Path, required=True)
+    parser.add_argument("--speed", type=float, default=60)
+    parser.add_argument("--machines", type=int, default=12)
+    parser.add_argument("--without-operator", action="store_true")
+    given = parser.parse_args()
+    folder: Path = given.folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    logging.basicConfig(
+        filename=folder / "supervisor.log",
+        level=logging.INFO,
+        format="%(asctime)s %(name)s %(levelname)s %(message)s",
+    )
+    wish = Wish(folder, given.binaries, Speed(given.speed), given.machines, not given.without_operator)
+    return run(wish)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

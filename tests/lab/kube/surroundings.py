@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the programs of a lab share, and what a pod's program is given instead of a pod's network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.kube.api import SERVICE_ACCOUNTS, Object
+from lab.kube.authority import write
+from lab.kube.control_plane import ControlPlane
+from lab.kube.hosted_apis import HostedApis
+from lab.kube.keeper import plain_environment
+from lab.kube.pods import Pod
+from lab.kube.ports import LOOPBACK, Ports
+from lab.kube.processes import Process
+from lab.kube.proxy import Proxy
+from lab.kube.runs import Part, ProcessRun
+from lab.kube.speed import Speed
+
+TOKEN_SECONDS = 365 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the programs of a lab share."""
+
+    lab: Path
+    binaries: Path
+    control_plane: ControlPlane
+    ports: Ports
+    proxy: Proxy
+    speed: Speed
+    #: Variables that every program gets: the registry's certificate and what stands for public registries.
+    env: Mapping[str, str]
+    hosted: HostedApis
+    #: Container name → the stand-in for it, in a namespace.
+    parts: Mapping[str, Callable[[str], Part]] = field(default_factory=dict)
+
+    def environment(self, pod: Pod) -> dict[str, str]:
+        """The container's variables, and instead of a pod's own network and token: a proxy and a kubeconfig."""
+        given = {name: pod.local(value) for name, value in pod.env.items()}
+        own = {
+            "KUBECONFIG": str(self._kubeconfig(pod)),
+            "HTTPS_PROXY": self.proxy.url(pod.namespace),
+            "NO_PROXY": f"{LOOPBACK},localhost",
+        }
+        return plain_environment({**self.env, **given, **own})
+
+    def _kubeconfig(self, pod: Pod) -> Path:
+        """As the pod's ServiceAccount: what its roles forbid is forbidden here too."""
+        api = self.control_plane.api
+        body: Object = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": TOKEN_SECONDS},
+        }
+        made = api.create(SERVICE_ACCOUNTS, body, pod.namespace, name=pod.service_account, subresource="token")
+        file = self.folder(pod) / "kubeconfig"
+        write(file, json.dumps(self.control_plane.as_user(made["status"]["token"])))
+        return file
+
+    def folder(self, pod: Pod) -> Path:
+        return self.lab / "pods" / pod.namespace / pod.name
+
+    def process(
+        self,
+        pod: Pod,
+        program: str,
+        arguments: list[str],
+        ready: Callable[[], bool],
+        *taken: int,
+        env: Mapping[str, str] | None = None,
+    ) -> ProcessRun:
+        name = f"{pod.namespace}.{pod.workload}"
+        process = Process(
+            self.lab,
+            name,
+            [self.binaries / program, *arguments],
+            env={**self.environment(pod), **(env or {})},
+            cwd=self.folder(pod),
+        )
+        return ProcessRun(process, ready, self.ports, taken)

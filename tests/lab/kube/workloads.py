@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stand-in for scheduler, controllers and kubelet: Deployments, StatefulSets and Jobs run, or say that they do."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+
+from lab.kube import status
+from lab.kube.api import (
+    CLAIMS,
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    JOBS,
+    PODS,
+    STATEFUL_SETS,
+    Api,
+    ApiError,
+    Object,
+    of_name,
+    of_namespace,
+)
+from lab.kube.controller import Controller
+from lab.kube.pods import NODE, NotYet, forget, main_container, prepared, revision_of
+from lab.kube.recipes import Recipe, recipe_for
+from lab.kube.runs import ProcessRun, Run
+from lab.kube.status import Standing
+from lab.kube.surroundings import Surroundings
+
+KINDS = {"Deployment": DEPLOYMENTS, "StatefulSet": STATEFUL_SETS, "Job": JOBS}
+# Seconds of a real cluster till a container whose image is there serves, and between restarts of one that crashes.
+START, CRASH_FIRST, CRASH_MOST = 8, 10, 300
+LOOK_AGAIN = 0.25
+
+
+@dataclass
+class Place:
+    """What is known of one workload between two looks at it."""
+
+    revision: str = ""
+    since: float = 0.0
+    settled: str = ""
+    run: Run | None = None
+    pod: str = ""
+    crashes: int = 0
+    not_before: float = 0.0
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Workloads whose pods do not run: NAMESPACE/NAME fits the pattern."""
+
+    pattern: re.Pattern[str]
+
+    def fits(self, namespace: str, name: str) -> bool:
+        return self.pattern.fullmatch(f"{namespace}/{name}") is not None
+
+
+def confined(spec: Object) -> Object:
+    """The pod as OpenShift's admission would let it in: HyperShift's namespaces demand the restricted profile."""
+    limits = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "privileged": False}
+    made = {**spec, "nodeName": NODE}
+    for group in ("containers", "initContainers"):
+        if group in spec:
+            made[group] = [
+                {**each, "securityContext": {**each.get("securityContext", {}), **limits}} for each in spec[group]
+            ]
+    wide = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    made["securityContext"] = {**spec.get("securityContext", {}), **wide}
+    return made
+
+
+def _key(kind: str, body: Object) -> list[str]:
+    return [f"{kind}/{of_namespace(body)}/{of_name(body)}"]
+
+
+class Workloads(Controller):
+    """One for the management cluster. Real programs and stand-ins run; all others reach their status after a while."""
+
+    workers = 6
+
+    def __init__(self, api: Api, around: Surroundings) -> None:
+        super().__init__(api, "workloads")
+        self.around = around
+        self.deaths: list[str] = []
+        self._places: dict[str, Place] = {}
+        self._holds: list[Hold] = []
+        for kind, resource in KINDS.items():
+            self.watch(resource, key=partial(_key, kind))
+
+    # -- what others may ask ----------------------------------------------------------------------------------------
+
+    def hold(self, namespace: str, name: str) -> None:
+        """Keep the pods of these workloads (regular expressions) from running; those that run are stopped."""
+        self._holds.append(Hold(re.compile(f"(?:{namespace})/(?:{name})")))
+        self._look_at_all()
+
+    def release(self) -> None:
+        """Hold nothing any more."""
+        self._holds.clear()
+        self._look_at_all()
+
+    def runs(self) -> dict[str, ProcessRun]:
+        """The processes, as NAMESPACE/NAME of their workload."""
+        return {
+            key.partition("/")[2]: place.run for key, place in self._places.items() if isinstance(place.run, ProcessRun)
+        }
+
+    def _look_at_all(self) -> None:
+        for kind, resource in KINDS.items():
+            for body in self.mirror(resource).all():
+                self.agenda.add(f"{kind}/{of_namespace(body)}/{of_name(body)}")
+
+    # -- one look ---------------------------------------------------------------------------------------------------
+
+    def reconcile(self, key: str) -> float | None:
+        kind, namespace, name = key.split("/")
+        body = self.mirror(KINDS[kind]).get(name, namespace)
+        if body is None or body["metadata"].get("deletionTimestamp"):
+            place = self._places.pop(key, None)
+            if place is not None:
+                self._end(place, namespace)
+            return None
+        if kind == "Job":
+            return self._job(body)
+        place = self._places.setdefault(key, Place())
+        revision = revision_of(body["spec"]["template"])
+        if revision != place.revision:
+            place.revision, place.since, place.crashes, place.not_before = revision, time.monotonic(), 0, 0.0
+        wanted = body["spec"].get("replicas", 1)
+        if wanted == 0 or any(hold.fits(namespace, name) for hold in self._holds):
+            self._end(place, namespace)
+            place.settled = ""
+            self._report(body, Standing(wanted, wanted, 0, revision))
+            return None
+        recipe = recipe_for(main_container(body["spec"]["template"]), self.around)
+        if recipe is None:
+            return self._said_to_run(body, place, wanted)
+        return self._run(key, body, place, recipe, wanted)
+
+    def _said_to_run(self, body: Object, place: Place, wanted: int) -> float | None:
+        """Pods of a new template take their time; those of the last one go on meanwhile, as in a rolling update."""
+        missing = place.since + self.around.speed.seconds(START) - time.monotonic()
+        if missing <= 0:
+            place.settled = place.revision
+        standing = Standing(
+            wanted,
+            wanted if place.settled == place.revision else 0,
+            wanted if place.settled else 0,
+            place.revision,
+        )
+        if body["kind"] == "StatefulSet":
+            self._claims(body)
+        self._report(body, standing)
+        return max(missing, LOOK_AGAIN) if missing > 0 else None
+
+    def _run(self, key: str, body: Object, place: Place, recipe: Recipe, wanted: int) -> float | None:
+        """A real program: as many processes as it takes to be one."""
+        namespace = str(of_namespace(body))
+        if place.run is not None and place.settled != place.revision:
+            self._end(place, namespace)
+        if place.run is not None and not place.run.alive:
+            self._died(key, place, namespace)
+        trouble = ""
+        if place.run is None and time.monotonic() >= place.not_before:
+            trouble = self._start(key, body, place, recipe)
+        ready = place.run is not None and place.run.ready()
+        if body["kind"] == "StatefulSet":
+            self._claims(body)
+        self._report(body, Standing(wanted, wanted, wanted if ready else 0, place.revision, trouble))
+        pod = self.api.get(PODS, place.pod, namespace) if place.pod and ready else None
+        if pod is not None:
+            self._tell_pod(namespace, pod, ready=True)
+        return None if ready else LOOK_AGAIN
+
+    def _start(self, key: str, body: Object, place: Place, recipe: Recipe) -> str:
+        """Start it; what keeps it from starting is returned, and it is tried again."""
+        namespace = str(of_namespace(body))
+        name = of_name(body)
+        stateful = body["kind"] == "StatefulSet"
+        pod_name = f"{name}-0" if stateful else f"{name}-{place.revision}-{secrets.token_hex(3)[:5]}"
+        folder = self.around.lab / "pods" / namespace / pod_name
+        try:
+            pod = prepared(self.api, body, pod_name, folder)
+            place.pod = pod_name if self._made_pod(body, pod_name) else ""
+            place.run = recipe(self.around, pod)
+        except NotYet as missing:
+            forget(folder)
+            place.not_before = time.monotonic() + LOOK_AGAIN
+            return str(missing)
+        except ApiError:
+            # A namespace that ends refuses tokens and pods.
+            forget(folder)
+            raise
+        place.settled = place.revision
+        if isinstance(place.run, ProcessRun):
+            threading.Thread(target=self._await_end, args=(key, place.run), daemon=True).start()
+        return ""
+
+    def _await_end(self, key: str, run: ProcessRun) -> None:
+        run.process.wait()
+        self.agenda.add(key)
+
+    def _died(self, key: str, place: Place, namespace: str) -> None:
+        """It ended by itself. Restarts come later and later, as a kubelet has it."""
+        end = place.run.end if place.run else ""
+        pause = min(CRASH_FIRST * 2.0**place.crashes, CRASH_MOST) if place.crashes else 0.0
+        place.crashes += 1
+        place.not_before = time.monotonic() + self.around.speed.seconds(pause)
+        where = key.partition("/")[2]
+        self.deaths.append(f"{time.strftime('%H:%M:%S')} {where} {end.splitlines()[0]}; it is started again")
+        self.log.warning("%s %s", where, end)
+        self._end(place, namespace)
+
+    def _end(self, place: Place, namespace: str) -> None:
+        run, place.run = place.run, None
+        if run is not None:
+            run.stop()
+        pod, place.pod = place.pod, ""
+        if pod:
+            forget(self.around.lab / "pods" / namespace / pod)
+            self._delete_pod(namespace, pod)
+
+    # -- Jobs, claims, pods -----------------------------------------------------------------------------------------
+
+    def _job(self, body: Object) -> float | None:
+        name, namespace = of_name(body), str(of_namespace(body))
+        if body.get("status", {}).get("succeeded") or any(hold.fits(namespace, name) for hold in self._holds):
+            return None
+        if name == "featuregate-generator":
+            self._feature_gate(body)
+        self.api.patch(JOBS, name, namespace, {"status": status.job_done(body)}, subresource="status")
+        return None
+
+    def _feature_gate(self, body: Object) -> None:
+        """What this Job computes and the control-plane-operator waits for: the feature gates of the release."""
+        spec = body["spec"]["template"]["spec"]
+        variables = [
+            entry for each in (*spec["containers"], *spec.get("initContainers", [])) for entry in each.get("env", [])
+        ]
+        version = next((entry["value"] for entry in variables if entry["name"] == "PAYLOAD_VERSION"), "")
+        gate = {
+            "apiVersion": "config.openshift.io/v1",
+            "kind": "FeatureGate",
+            "metadata": {"name": "cluster"},
+            "spec": {},
+            "status": {"featureGates": [{"version": version, "enabled": [], "disabled": []}]},
+        }
+        config_map: Object = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": "feature-gate",
+                "namespace": of_namespace(body),
+                "annotations": {"hypershift.openshift.io/payload-version": version},
+            },
+            "data": {"feature-gate.yaml": json.dumps(gate)},
+        }
+        self.api.apply(CONFIG_MAPS, config_map)
+
+    def _claims(self, body: Object) -> None:
+        """The volumes of a StatefulSet: claims that outlive it, bound at once."""
+        for template in body["spec"].get("volumeClaimTemplates", []):
+            for number in range(body["spec"].get("replicas", 1)):
+                name = f"{of_name(template)}-{of_name(body)}-{number}"
+                if self.api.get(CLAIMS, name, of_namespace(body)) is not None:
+                    continue
+                claim: Object = {
+                    "apiVersion": "v1",
+                    "kind": "PersistentVolumeClaim",
+                    "metadata": {
+                        "name": name,
+                        "namespace": of_namespace(body),
+                        "labels": body["spec"]["selector"]["matchLabels"],
+                    },
+                    "spec": {**template["spec"], "volumeName": f"pvc-{secrets.token_hex(8)}"},
+                }
+                self.api.create(CLAIMS, claim)
+                bound = {"phase": "Bound", "capacity": template["spec"]["resources"]["requests"]}
+                self.api.patch(CLAIMS, name, of_namespace(body), {"status": bound}, subresource="status")
+
+    def _made_pod(self, body: Object, name: str) -> bool:
+        """The pod as an object: programs look themselves up. False where the namespace does not let it in."""
+        template = body["spec"]["template"]
+        owner = {
+            "apiVersion": body["apiVersion"],
+            "kind": body["kind"],
+            "name": of_name(body),
+            "uid": body["metadata"]["uid"],
+            "controller": True,
+        }
+        claims = body["spec"].get("volumeClaimTemplates", [])
+        claimed = [
+            {"name": of_name(each), "persistentVolumeClaim": {"claimName": f"{of_name(each)}-{name}"}}
+            for each in claims
+        ]
+        pod: Object = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "namespace": of_namespace(body),
+                "labels": template["metadata"].get("labels", {}),
+                "annotations": template["metadata"].get("annotations", {}),
+                "ownerReferences": [owner],
+            },
+            "spec": confined({**template["spec"], "volumes": [*template["spec"].get("volumes", []), *claimed]}),
+        }
+        self._delete_pod(str(of_namespace(body)), name)
+        try:
+            self._tell_pod(str(of_namespace(body)), self.api.create(PODS, pod), ready=False)
+        except ApiError as error:
+            self.log.info("the pod %s/%s is not shown: %s", of_namespace(body), name, error)
+            return False
+        return True
+
+    def _tell_pod(self, namespace: str, pod: Object, *, ready: bool) -> None:
+        """Its containers run from the start (programs read their image there); whether it is ready is seen later."""
+        if pod.get("status", {}).get("containerStatuses", [{}])[0].get("ready") == ready:
+            return
+        since = pod.get("status", {}).get("startTime") or status.now()
+        containers = [
+            {
+                "name": each["name"],
+                "image": each["image"],
+                "imageID": each["image"],
+                "ready": ready,
+                "restartCount": 0,
+                "started": True,
+                "state": {"running": {"startedAt": since}},
+            }
+            for each in pod["spec"]["containers"]
+        ]
+        kinds = {"PodScheduled": True, "Initialized": True, "ContainersReady": ready, "Ready": ready}
+        wanted = [{"type": kind, "status": str(value)} for kind, value in kinds.items()]
+        conditions = status.conditions(pod.get("status", {}).get("conditions", []), wanted)
+        told = {"phase": "Running", "conditions": conditions, "containerStatuses": containers, "startTime": since}
+        self.api.patch(PODS, of_name(pod), namespace, {"status": told}, subresource="status")
+
+    def _delete_pod(self, namespace: str, name: str) -> None:
+        # Nobody but a kubelet ends the grace period of a pod.
+        try:
+            self.api.request("DELETE", PODS.path(namespace, name), {"gracePeriodSeconds": 0})
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+    # -- status -----------------------------------------------------------------------------------------------------
+
+    def _report(self, body: Object, standing: Standing) -> None:
+        told = (status.stateful_set if body["kind"] == "StatefulSet" else status.deployment)(body, standing)
+        if status.differs(body.get("status", {}), told):
+            self.api.patch(
+                KINDS[body["kind"]], of_name(body), of_namespace(body), {"status": told}, subresource="status"
+            )
+
+    def stop(self) -> None:
+        """End all programs: all are asked first, then waited for."""
+        self.ended.set()
+        self.agenda.end()
+        running = [place.run for place in self._places.values() if place.run is not None]
+        for run in running:
+            run.ask_to_end()
+        super().stop()
+        for run in running:
+            run.stop()

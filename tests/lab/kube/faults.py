@@ -67,7 +67,7 @@ class Faults:
         self._lab = lab
         self._set: dict[str, list[str]] = {}
 
-    def set(self, name: str, **words: str) -> str:
+    def set(self, name: str, /, **words: str) -> str:
         fault = FAULTS.get(name)
         if fault is None:
             raise ValueError(f"There is no fault {name}; there are {', '.join(sorted(FAULTS))}.")

@@ -146,7 +146,7 @@ class Lab:
         found: dict[str, Any] = self.ask("status")
         return found
 
-    def fault(self, name: str, **parameters: str) -> str:
+    def fault(self, name: str, /, **parameters: str) -> str:
         """Begin a fault; what was done, in words."""
         return str(self.ask("fault", name=name, parameters=parameters))
 

@@ -62,7 +62,7 @@ class Faults:
     def __init__(self) -> None:
         self._all: list[Fault] = []
 
-    def add(self, name: str, hostname: str = "", **values: str) -> None:
+    def add(self, name: str, /, hostname: str = "", **values: str) -> None:
         known = FAULTS[name]
         unknown = sorted(set(values) - set(known))
         if unknown:

@@ -10,6 +10,7 @@ import socket
 import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 # A client that says nothing for so long has gone.
@@ -86,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         logging.getLogger("lab.https").debug(format, *args)
 
 
-def server_context(certificate_file: str, key_file: str) -> ssl.SSLContext:
+def server_context(certificate_file: str | Path, key_file: str | Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate_file, key_file)
     return context

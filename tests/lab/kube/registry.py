@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from lab.kube import releases
@@ -53,7 +54,11 @@ class Registry:
     name = "registry"
 
     def __init__(
-        self, certificate_file: str, key_file: str, port: int = 0, versions: Sequence[str] = ("4.20.8", "4.20.10")
+        self,
+        certificate_file: str | Path,
+        key_file: str | Path,
+        port: int = 0,
+        versions: Sequence[str] = ("4.20.8", "4.20.10"),
     ) -> None:
         self.log = logging.getLogger("lab.registry")
         self._tls = server_context(certificate_file, key_file)

@@ -13,6 +13,7 @@ from pathlib import Path
 from lab.kube.api import Api
 from lab.kube.authority import Authority, kubeconfig, signing_key, write
 from lab.kube.ports import LOOPBACK
+from lab.programs import Programs
 
 # etcd has no login: on a port every user of the machine could read all Secrets. It takes relative names only.
 ETCD_SOCKET = "etcd.sock:0"
@@ -75,7 +76,7 @@ def etcd(binary: Path, folder: Path, name: str = "etcd") -> Program:
 class ControlPlane:
     """The management cluster's certificates, kubeconfigs and programs, in one folder."""
 
-    def __init__(self, folder: Path, binaries: Path, port: int, node_ports: str) -> None:
+    def __init__(self, folder: Path, binaries: Programs, port: int, node_ports: str) -> None:
         self.folder, self.binaries, self.port = folder, binaries, port
         self.node_ports = node_ports
         self.server = f"https://{LOOPBACK}:{port}"
@@ -101,7 +102,7 @@ class ControlPlane:
 
     def programs(self) -> list[Program]:
         """In the order in which they are started."""
-        return [etcd(self.binaries / "etcd", self.folder), self._api_server(), self._controller_manager()]
+        return [etcd(self.binaries.etcd, self.folder), self._api_server(), self._controller_manager()]
 
     def as_user(self, token: str) -> dict[str, object]:
         """A kubeconfig for somebody with a token."""
@@ -110,7 +111,7 @@ class ControlPlane:
     def _api_server(self) -> Program:
         pki = self.pki
         command = (
-            str(self.binaries / "kube-apiserver"),
+            str(self.binaries.kube_apiserver),
             f"--etcd-servers={ETCD}",
             f"--bind-address={LOOPBACK}",
             f"--secure-port={self.port}",
@@ -134,7 +135,7 @@ class ControlPlane:
     def _controller_manager(self) -> Program:
         pki = self.pki
         command = (
-            str(self.binaries / "kube-controller-manager"),
+            str(self.binaries.kube_controller_manager),
             f"--kubeconfig={self.folder}/controller-manager.kubeconfig",
             "--leader-elect=false",
             "--secure-port=0",

@@ -49,7 +49,6 @@ class Lab:
     def start(
         cls,
         folder: Path,
-        binaries: Path,
         *,
         speed: float = 60,
         machines: int = 12,
@@ -67,7 +66,6 @@ class Lab:
             "-m",
             "lab.kube.supervisor",
             f"--folder={folder}",
-            f"--binaries={binaries}",
             f"--speed={speed:g}",
             f"--machines={machines}",
             *(() if operator else ("--without-operator",)),
@@ -171,7 +169,7 @@ class Lab:
 
     def kubectl(self, *arguments: str, text: str | None = None, kubeconfig: Path | None = None) -> str:
         """The real kubectl; what it printed. LabError with its words when it failed."""
-        command = [str(Path(self.facts["binaries"]) / "kubectl"), f"--kubeconfig={kubeconfig or self.kubeconfig}"]
+        command = [str(self.facts["kubectl"]), f"--kubeconfig={kubeconfig or self.kubeconfig}"]
         done = subprocess.run(
             [*command, *arguments], input=text, capture_output=True, text=True, check=False, env=plain_environment()
         )

@@ -35,7 +35,7 @@ def folder(lab: Path, namespace: str) -> Path:
 def etcd(around: Surroundings, pod: Pod) -> ProcessRun:
     """One member, on a socket instead of TLS: whoever may enter the folder may read it."""
     where = folder(around.lab, pod.namespace)
-    program = control_plane.etcd(around.binaries / "etcd", where)
+    program = control_plane.etcd(around.binaries.etcd, where)
     (where / control_plane.ETCD_SOCKET).unlink(missing_ok=True)
     process = Process(
         # Its variables name TLS files and addresses, and contradict the flags.
@@ -58,7 +58,7 @@ def api_server(around: Surroundings, pod: Pod) -> ProcessRun:
     certs = "/etc/kubernetes/certs"
     key = "/etc/kubernetes/secrets/svcacct-key"
     command: list[str | Path] = [
-        around.binaries / "kube-apiserver",
+        around.binaries.kube_apiserver,
         f"--etcd-servers={control_plane.ETCD}",
         f"--bind-address={LOOPBACK}",
         f"--secure-port={port}",
@@ -98,7 +98,7 @@ def controller_manager(around: Surroundings, pod: Pod) -> ProcessRun:
         node_monitor_period=f"{max(around.speed.seconds(NODE_PERIOD), 0.5):.1f}s",
     )
     ready = f"https://{LOOPBACK}:{port}/healthz"
-    return around.process(pod, "kube-controller-manager", arguments, lambda: serves(ready), port)
+    return around.process(pod, around.binaries.kube_controller_manager, arguments, lambda: serves(ready), port)
 
 
 def _node_port(api: Api, namespace: str) -> int | None:

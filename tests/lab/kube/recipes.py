@@ -31,7 +31,11 @@ def hypershift_operator(around: Surroundings, pod: Pod) -> Run:
     metrics = around.ports.take()
     arguments = with_flags(pod.arguments, metrics_addr=f"{LOOPBACK}:{metrics}")
     return around.process(
-        pod, "hypershift-operator", arguments, lambda: serves(f"http://{LOOPBACK}:{metrics}/metrics"), metrics
+        pod,
+        around.binaries.hypershift_operator,
+        arguments,
+        lambda: serves(f"http://{LOOPBACK}:{metrics}/metrics"),
+        metrics,
     )
 
 
@@ -42,7 +46,7 @@ def control_plane_operator(around: Surroundings, pod: Pod) -> Run:
     )
     return around.process(
         pod,
-        "control-plane-operator",
+        around.binaries.control_plane_operator,
         arguments,
         lambda: serves(f"http://{LOOPBACK}:{health}/readyz"),
         metrics,
@@ -63,7 +67,9 @@ def cluster_api(around: Surroundings, pod: Pod) -> Run:
         leader_elect="false",
     )
     ready = f"http://{LOOPBACK}:{health}/readyz"
-    return around.process(pod, "capi-core-manager", arguments, lambda: serves(ready), webhook, health, diagnostics)
+    return around.process(
+        pod, around.binaries.capi_core_manager, arguments, lambda: serves(ready), webhook, health, diagnostics
+    )
 
 
 def provider(around: Surroundings, pod: Pod) -> Run:

@@ -43,6 +43,7 @@ from lab.kube.speed import Speed
 from lab.kube.surroundings import Surroundings
 from lab.kube.versions import Versions
 from lab.kube.workloads import Workloads
+from lab.programs import NoPrograms, Programs, programs
 from lab.simulator import Simulator
 
 log = logging.getLogger("lab.supervisor")
@@ -57,7 +58,7 @@ class Wish:
     """What the lab is to be."""
 
     folder: Path
-    binaries: Path
+    binaries: Programs
     speed: Speed
     machines: int = 12
     operator: bool = True
@@ -66,7 +67,7 @@ class Wish:
 class Supervisor:
     """All parts of one lab. `start` returns when everything serves; `stop` leaves nothing that runs."""
 
-    def __init__(self, wish: Wish, say: Callable[[str], None] = print) -> None:
+    def __init__(self, wish: Wish, say: Callable[[str], None]) -> None:
         self.wish, self._say = wish, say
         self.folder = wish.folder
         self.started = time.monotonic()
@@ -166,7 +167,7 @@ class Supervisor:
 
     def _rendered(self, outputs: str) -> str:
         command = [
-            str(self.wish.binaries / "hypershift"),
+            str(self.wish.binaries.hypershift),
             "install",
             "render",
             f"--hypershift-image={self.registry.host}/lab/hypershift-operator:v0.1.70",
@@ -177,7 +178,7 @@ class Supervisor:
         return self._output(command)
 
     def kubectl(self, *arguments: str, text: str | None = None) -> str:
-        command = [str(self.wish.binaries / "kubectl"), f"--kubeconfig={self.control_plane.kubeconfig_file}"]
+        command = [str(self.wish.binaries.kubectl), f"--kubeconfig={self.control_plane.kubeconfig_file}"]
         return self._output([*command, *arguments], text)
 
     def _output(self, command: list[str], text: str | None = None) -> str:
@@ -211,7 +212,7 @@ class Supervisor:
             "maas_control_url": self.simulator.control_url,
             "registry": self.registry.host,
             "releases": {version: self.registry.image(version) for version in RELEASES},
-            "binaries": str(self.wish.binaries),
+            "kubectl": str(self.wish.binaries.kubectl),
             "speed": self.wish.speed.factor,
             "supervisor": os.getpid(),
             "token": self.token,
@@ -280,6 +281,11 @@ class ControlServer(socketserver.ThreadingTCPServer):
         raise ValueError(f"The supervisor knows no command {verb!r}.")
 
 
+def say(line: str) -> None:
+    """To whoever started the lab."""
+    print(line, flush=True)
+
+
 def run(wish: Wish) -> int:
     """A lab from its start to its end; 0 when it served, 1 when it could not start."""
     ending = threading.Event()
@@ -289,7 +295,7 @@ def run(wish: Wish) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    supervisor = Supervisor(wish, say=lambda line: print(line, flush=True))
+    supervisor = Supervisor(wish, say)
     server = ControlServer(supervisor, ending.set)
     threading.Thread(target=server.serve_forever, name="control", daemon=True).start()
     started = ThreadPoolExecutor(1).submit(supervisor.start)
@@ -299,11 +305,11 @@ def run(wish: Wish) -> int:
         if started.done() and not ending.is_set():
             started.result()
             write(wish.folder / FACTS, json.dumps({**supervisor.facts(), "control": server.port}, indent=1))
-            print("ready", flush=True)
+            say("ready")
         ending.wait()
         return 0
     except (DidNotStart, OSError, ApiError, Unreachable) as error:
-        print(f"the lab did not start: {error}", flush=True)
+        say(f"the lab did not start: {error}")
         return 1
     finally:
         supervisor.stop()
@@ -314,7 +320,6 @@ def run(wish: Wish) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.kube.supervisor", description=__doc__)
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--binaries", type=Path, required=True)
     parser.add_argument("--speed", type=float, default=60)
     parser.add_argument("--machines", type=int, default=12)
     parser.add_argument("--without-operator", action="store_true")
@@ -326,7 +331,12 @@ def main() -> int:
         level=logging.INFO,
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
-    wish = Wish(folder, given.binaries, Speed(given.speed), given.machines, not given.without_operator)
+    try:
+        binaries = programs(say)
+        wish = Wish(folder, binaries, Speed(given.speed), given.machines, not given.without_operator)
+    except (NoPrograms, ValueError) as error:
+        say(str(error))
+        return 1
     return run(wish)
 
 

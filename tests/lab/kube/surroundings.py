@@ -20,6 +20,7 @@ from lab.kube.processes import Process
 from lab.kube.proxy import Proxy
 from lab.kube.runs import Part, ProcessRun
 from lab.kube.speed import Speed
+from lab.programs import Programs
 
 TOKEN_SECONDS = 365 * 24 * 3600
 
@@ -29,7 +30,7 @@ class Surroundings:
     """What the programs of a lab share."""
 
     lab: Path
-    binaries: Path
+    binaries: Programs
     control_plane: ControlPlane
     ports: Ports
     proxy: Proxy
@@ -69,7 +70,7 @@ class Surroundings:
     def process(
         self,
         pod: Pod,
-        program: str,
+        program: Path,
         arguments: list[str],
         ready: Callable[[], bool],
         *taken: int,
@@ -79,7 +80,7 @@ class Surroundings:
         process = Process(
             self.lab,
             name,
-            [self.binaries / program, *arguments],
+            [program, *arguments],
             env={**self.environment(pod), **(env or {})},
             cwd=self.folder(pod),
         )

@@ -18,10 +18,7 @@ from lab.kube.api import CRDS, Api, Object
 from lab.kube.control_plane import ControlPlane
 from lab.kube.keeper import Keeper, plain_environment
 from lab.kube.ports import Ports
-from lab.programs import NoPrograms, Programs, figures
-from lab.programs import programs as all_programs
-from lab.programs.given import given
-from lab.programs.sources import MODULES
+from lab.programs import Programs
 
 CLONE = Path(__file__).resolve().parents[3]
 FORK = "hypershift-maas-4.20"
@@ -44,19 +41,6 @@ class Loaded:
     api: Api
     crds: list[Object]
     warnings: str
-
-
-@pytest.fixture(scope="session")
-def programs() -> Programs:
-    """Those that are there: a test is no place for a build that takes minutes."""
-    try:
-        yours = given(lambda line: None)
-        needed = {each.name for module in MODULES for each in module.programs if not module.names <= yours.keys()}
-        if not needed <= {figure.program for figure in figures()}:
-            pytest.skip("the lab's programs are not built; PYTHONPATH=tests python -m lab.programs does it")
-        return all_programs(lambda line: None)
-    except NoPrograms as problem:
-        pytest.skip(str(problem))
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +75,7 @@ def theirs(programs: Programs, reference: Path, tmp_path_factory: pytest.TempPat
 @contextmanager
 def _server(programs: Programs, folder: Path) -> Iterator[ControlPlane]:
     ports = Ports()
-    plane = ControlPlane(folder, programs.kube_apiserver.parent, ports.take(), ports.node_ports)
+    plane = ControlPlane(folder, programs, ports.take(), ports.node_ports)
     keeper = Keeper(folder, plain_environment())
     try:
         for program in plane.programs():

@@ -50,12 +50,13 @@ class Refused:
 
 @dataclass(frozen=True)
 class Request:
-    """A dry run: `create` of a new object, `change` of one that is there, or `report` of its status."""
+    """A dry run: `create` or (server-side) `apply` a new object, or `change` one that is there, with a merge patch."""
 
-    verb: Literal["create", "change", "report"]
+    verb: Literal["create", "apply", "change"]
     resource: Resource
     body: Object
     strict: bool = False
+    subresource: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,14 @@ class Kind:
     def create(self, changes: Changes, *, strict: bool = False) -> Request:
         return Request("create", self.resource, changed(self.example, changes), strict)
 
-    def change(self, changes: Changes) -> Request:
-        return Request("change", self.resource, self._patch(changes))
+    def apply(self, changes: Changes) -> Request:
+        return Request("apply", self.resource, changed(self.example, changes))
+
+    def change(self, changes: Changes, subresource: str = "") -> Request:
+        return Request("change", self.resource, self._patch(changes), subresource=subresource)
 
     def report(self, changes: Changes) -> Request:
-        return Request("report", self.resource, self._patch(changes))
+        return self.change(changes, "status")
 
     def _patch(self, changes: Changes) -> Object:
         patch: Object = {}
@@ -134,12 +138,22 @@ def _control_plane(cluster: Object) -> Object:
 
 
 _EXAMPLE = examples.hosted_cluster("demo", RELEASE, infra_id="demo-abcde", dns_domain="maas.lab", zone="az1")[-1]
-_CLUSTER = changed(_EXAMPLE, {"spec.etcd": ABSENT, "spec.networking": ABSENT})
+_ID = "11111111-2222-4333-8444-555555555555"
+_CLUSTER = changed(
+    _EXAMPLE, {"spec.etcd": ABSENT, "spec.networking": ABSENT, "spec.clusterID": _ID, "spec.fips": False}
+)
 _NO_SIZE = {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}}
 _MACHINE = {"image": "custom/rhcos", "minCPU": 4, "minMemory": 8192}
 
 CLUSTER = Kind(HOSTED_CLUSTERS, _CLUSTER)
-SIZELESS = Kind(HOSTED_CLUSTERS, changed(_CLUSTER, {"metadata.name": "sizeless", "spec.etcd": _NO_SIZE}))
+_BARE = {
+    "metadata.name": "bare",
+    "spec.etcd": _NO_SIZE,
+    "spec.infraID": ABSENT,
+    "spec.clusterID": ABSENT,
+    "spec.fips": ABSENT,
+}
+BARE = Kind(HOSTED_CLUSTERS, changed(_CLUSTER, _BARE))
 CONTROL_PLANE = Kind(HOSTED_CONTROL_PLANES, _control_plane(_CLUSTER))
 POOL = Kind(NODE_POOLS, examples.node_pool("demo", "demo", RELEASE))
 MAAS_CLUSTER = Kind(MAAS_CLUSTERS, _infrastructure("MaasCluster", {"dnsDomain": "maas.lab"}))
@@ -147,7 +161,7 @@ MACHINE = Kind(MAAS_MACHINES, _infrastructure("MaasMachine", _MACHINE))
 TEMPLATE = Kind(
     MAAS_MACHINE_TEMPLATES, _infrastructure("MaasMachineTemplate", {"template": {"spec": copy.deepcopy(_MACHINE)}})
 )
-KINDS = (CLUSTER, SIZELESS, CONTROL_PLANE, POOL, MAAS_CLUSTER, MACHINE, TEMPLATE)
+KINDS = (CLUSTER, BARE, CONTROL_PLANE, POOL, MAAS_CLUSTER, MACHINE, TEMPLATE)
 
 _NO_BLOCK = {"spec.platform": {"type": "MAAS"}}
 _NONE = {"spec.platform": {"type": "None"}}
@@ -226,6 +240,14 @@ CASES: dict[str, Case] = {
     "cluster: unknown field, strictly": Case(
         CLUSTER.create({"spec.platform.maas.endpoint": "http://x"}, strict=True),
         Refused('strict decoding error: unknown field "spec.platform.maas.endpoint"', status=400),
+    ),
+    "cluster: unknown field, applied": Case(
+        CLUSTER.apply({"spec.platform.maas.endpoint": "http://x"}),
+        Refused(".spec.platform.maas.endpoint: field not declared in schema", status=500),
+    ),
+    "cluster: no identityRef, applied": Case(
+        CLUSTER.apply({"spec.platform.maas.identityRef": ABSENT}),
+        Refused("spec.platform.maas.identityRef: Required value"),
     ),
     "cluster: dnsDomain of 255 characters": Case(
         CLUSTER.create({"spec.platform.maas.dnsDomain": LONG[1:]}), Accepted({"spec.platform.maas.dnsDomain": LONG[1:]})
@@ -311,6 +333,9 @@ CASES: dict[str, Case] = {
     ),
     "cluster change: type": Case(CLUSTER.change({"spec.platform.type": "None"}), Refused("Type is immutable")),
     "cluster change: infraID": Case(CLUSTER.change({"spec.infraID": "other"}), Refused("infraID is immutable")),
+    "cluster change: clusterID": Case(
+        CLUSTER.change({"spec.clusterID": _ID.replace("1", "6")}), Refused("clusterID is immutable")
+    ),
     "cluster change: infraID taken away": Case(
         CLUSTER.change({"spec.infraID": ABSENT}), Accepted({"spec.infraID": ABSENT})
     ),
@@ -322,6 +347,36 @@ CASES: dict[str, Case] = {
         CLUSTER.change({"spec.networking.clusterNetwork": [{"cidr": "10.0.0.0/14"}]}),
         Refused("clusterNetwork is immutable and cannot be modified once set."),
     ),
+    "cluster change: network of services": Case(
+        CLUSTER.change({"spec.networking.serviceNetwork": [{"cidr": "10.96.0.0/16"}]}),
+        Refused("serviceNetwork is immutable and cannot be modified once set."),
+    ),
+    "cluster change: network of machines, which was not given": Case(
+        CLUSTER.change({"spec.networking.machineNetwork": [{"cidr": "192.0.2.0/24"}]}),
+        Accepted({"spec.networking.machineNetwork": [{"cidr": "192.0.2.0/24"}]}),
+    ),
+    "cluster change: kind of network": Case(
+        CLUSTER.change({"spec.networking.networkType": "Calico"}), Accepted({"spec.networking.networkType": "Calico"})
+    ),
+    "cluster change: fips": Case(CLUSTER.change({"spec.fips": True}), Refused("fips is immutable")),
+    "cluster change: fips, which was not given": Case(BARE.change({"spec.fips": True}), Accepted({"spec.fips": True})),
+    "cluster change: infraID and clusterID, which were not given": Case(
+        BARE.change({"spec.infraID": "bare-abcde", "spec.clusterID": _ID}),
+        Accepted({"spec.infraID": "bare-abcde", "spec.clusterID": _ID}),
+    ),
+    "cluster change: issuer": Case(
+        CLUSTER.change({"spec.issuerURL": "https://other.example"}), Refused("issuerURL is immutable")
+    ),
+    "cluster change: catalogs": Case(
+        CLUSTER.change({"spec.olmCatalogPlacement": "guest"}), Refused("OLMCatalogPlacement is immutable")
+    ),
+    "cluster change: class of etcd's storage": Case(
+        CLUSTER.change({"spec.etcd.managed.storage.persistentVolume.storageClassName": "fast"}),
+        Accepted({"spec.etcd.managed.storage.persistentVolume.storageClassName": "fast"}),
+    ),
+    "cluster change: encryption taken away": Case(
+        CLUSTER.change({"spec.secretEncryption": ABSENT}), Accepted({"spec.secretEncryption": ABSENT})
+    ),
     "cluster change: availability": Case(
         CLUSTER.change({"spec.controllerAvailabilityPolicy": "HighlyAvailable"}),
         Refused("ControllerAvailabilityPolicy is immutable"),
@@ -330,9 +385,9 @@ CASES: dict[str, Case] = {
         CLUSTER.change({"spec.etcd.managed.storage.persistentVolume.size": "16Gi"}),
         Refused("Etcd PV storage size is immutable"),
     ),
-    "cluster: etcd that is given without a size has none": Case(SIZELESS.create({}), Accepted({"spec.etcd": _NO_SIZE})),
+    "cluster: etcd that is given without a size has none": Case(BARE.create({}), Accepted({"spec.etcd": _NO_SIZE})),
     "cluster change: size of etcd that had none": Case(
-        SIZELESS.change({"spec.etcd.managed.storage.persistentVolume.size": "16Gi"}),
+        BARE.change({"spec.etcd.managed.storage.persistentVolume.size": "16Gi"}),
         Accepted({"spec.etcd.managed.storage.persistentVolume.size": "16Gi"}),
     ),
     "cluster change: base domain": Case(
@@ -616,6 +671,19 @@ CASES: dict[str, Case] = {
     ),
     "pool change: arch": Case(POOL.change({"spec.arch": "ppc64le"}), Refused("Arch is immutable")),
     "pool change: replicas": Case(POOL.change({"spec.replicas": 3}), Accepted({"spec.replicas": 3})),
+    "pool change: replicas by scale": Case(
+        POOL.change({"spec.replicas": 5}, "scale"), Accepted({"kind": "Scale", "spec": {"replicas": 5}})
+    ),
+    "pool change: replicas taken away": Case(
+        POOL.change({"spec.replicas": ABSENT}), Accepted({"spec.replicas": ABSENT})
+    ),
+    "pool change: from replicas to autoScaling": Case(
+        POOL.change({"spec.replicas": ABSENT, "spec.autoScaling": {"min": 1, "max": 3}}),
+        Accepted({"spec.replicas": ABSENT, "spec.autoScaling": {"min": 1, "max": 3}}),
+    ),
+    "pool change: lists are replaced as a whole": Case(
+        POOL.change({"spec.platform.maas.tags": ["b"]}), Accepted({"spec.platform.maas.tags": ["b"]})
+    ),
     "pool change: machines and credentials": Case(
         POOL.change({"spec.platform.maas": {"image": "other", "minCpu": 8, "identityRef": {"name": "other"}}}),
         Accepted(

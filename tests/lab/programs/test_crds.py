@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.kube import examples
-from lab.kube.api import MERGE, NAMESPACES, Api, ApiError, Object, of_name
+from lab.kube.api import APPLY, MERGE, NAMESPACES, Api, ApiError, Object, of_name
 from lab.programs.crd_cases import CASES, KINDS, Accepted, Case, Refused, Request, found
 
 if TYPE_CHECKING:
@@ -49,15 +49,18 @@ def furnished(api: Api) -> Api:
 
 def answer(api: Api, request: Request) -> Object | ApiError:
     """What the API would keep, or why it would not."""
-    resource, body = request.resource, request.body
     query = {"dryRun": "All", "fieldValidation": "Strict" if request.strict else "Ignore"}
+    resource, body = request.resource, request.body
+    if request.verb != "change":
+        body = {**body, "metadata": {**body["metadata"], "name": "another"}}
+    place = resource.path(examples.NAMESPACE, of_name(body), request.subresource)
     try:
         if request.verb == "create":
-            another = {**body, "metadata": {**body["metadata"], "name": "another"}}
-            kept: Object = api.request("POST", resource.path(examples.NAMESPACE), another, query=query)
+            kept: Object = api.request("POST", resource.path(examples.NAMESPACE), body, query=query)
+        elif request.verb == "apply":
+            kept = api.request("PATCH", place, body, query={**query, "fieldManager": "test"}, content=APPLY)
         else:
-            path = resource.path(examples.NAMESPACE, of_name(body), "status" if request.verb == "report" else "")
-            kept = api.request("PATCH", path, body, query=query, content=MERGE)
+            kept = api.request("PATCH", place, body, query=query, content=MERGE)
     except ApiError as error:
         return error
     for field in OWN:

@@ -16,7 +16,7 @@ Platform = Literal["MAAS", "None"]
 
 NAMESPACE = "clusters"
 BASE_DOMAIN = "lab.example"
-IMAGE = "custom/rhcos"
+IMAGE = "custom/rhcos-4.20"
 # Overrides the image of the MAAS provider, and with it the version that the lab's stand-in behaves as
 PROVIDER_IMAGE = "hypershift.openshift.io/capi-provider-maas-image"
 SERVICES = ("APIServer", "OAuthServer", "OIDC", "Konnectivity", "Ignition")

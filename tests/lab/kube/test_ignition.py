@@ -20,8 +20,10 @@ import yaml
 from lab.kube import ignition, times
 from lab.kube.api import EVENTS, NAMESPACES, SECRETS, SERVICES, Api, Object
 from lab.kube.authority import Authority, encoded, kubeconfig
+from lab.kube.bare import api_server
 from lab.kube.ignition import EXPIRES, GENERATED, REACHED, Ignition
 from lab.kube.speed import Speed
+from lab.programs import Programs
 
 FAST = Speed(1000)
 SECRET = "token-workers-0a1b2c3d"
@@ -108,6 +110,12 @@ class Scene:
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("pki"), "ignition-root-ca")
+
+
+@pytest.fixture(scope="module")
+def api(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with api_server(programs, tmp_path_factory.mktemp("management")) as made:
+        yield made
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -26,9 +26,11 @@ from lab.kube.api import (
     Resource,
 )
 from lab.kube.authority import encoded
+from lab.kube.bare import api_server
 from lab.kube.hosted_objects import CLUSTER_OPERATORS, CLUSTER_VERSIONS, CONFIG, INGRESS_CONTROLLERS
 from lab.kube.speed import Speed
 from lab.kube.versions import Versions, managed_labels, tag
+from lab.programs import Programs
 
 FAST = Speed(1000)
 FIRST, SECOND = "registry.test/ocp/release:4.20.8", "registry.test/ocp/release:4.20.10"
@@ -103,8 +105,8 @@ class Scene:
                 return each["status"], each["reason"], each["message"]
         return None
 
-    def node(self, name: str, ready: bool = True, **annotations: str) -> None:
-        meta = {"name": name, "annotations": annotations, "labels": {"node-role.kubernetes.io/worker": ""}}
+    def node(self, name: str, *, ready: bool = True, marks: Mapping[str, str] | None = None) -> None:
+        meta = {"name": name, "annotations": dict(marks or {}), "labels": {"node-role.kubernetes.io/worker": ""}}
         self.hosted.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": {}})
         self.ready(name, ready)
 
@@ -130,6 +132,18 @@ class Scene:
         self.hosted.delete(INGRESS_CONTROLLERS, "default", "openshift-ingress-operator")
         self.hosted.delete(SERVICES, "router-default", "openshift-ingress")
         self.api.delete(NAMESPACES, self.namespace)
+
+
+@pytest.fixture(scope="module")
+def api(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with api_server(programs, tmp_path_factory.mktemp("management"), kinds=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def hosted(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with api_server(programs, tmp_path_factory.mktemp("hosted")) as made:
+        yield made
 
 
 @pytest.fixture
@@ -347,7 +361,7 @@ def test_a_node_gets_the_labels_and_taints_of_its_pool_once(scene: Scene) -> Non
     scene.api.create(MACHINES, machine)
     scene.versions.start()
     links = {"cluster.x-k8s.io/machine": "machine-0", "cluster.x-k8s.io/cluster-namespace": scene.namespace}
-    scene.node("worker-0", **links)
+    scene.node("worker-0", marks=links)
     node = eventually(lambda: synced(scene, "worker-0"))
     assert node["metadata"]["labels"]["hypershift.openshift.io/nodePool"] == "workers"
     assert node["metadata"]["labels"]["rack"] == "r1"

@@ -435,8 +435,9 @@ class _Inside(Controller):
         self._report(CLUSTER_OPERATORS, known, hosted_objects.cluster_operator(operator.name), wanted)
 
     def _report(self, resource: Resource, known: Object | None, body: Object, status: Object) -> None:
+        # One that exists but is not in the mirror yet would be written over with what was thought up without it.
         if known is None:
-            known = self.api.get(resource, of_name(body)) or self.api.create(resource, body)
+            known = self.api.create(resource, body)
         elif known.get("spec") != body["spec"]:
             known = self.api.replace(resource, {**known, "spec": body["spec"]})
         if known.get("status") != status:

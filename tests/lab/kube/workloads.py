@@ -14,7 +14,6 @@ from functools import partial
 
 from lab.kube import status
 from lab.kube.api import (
-    CLAIMS,
     CONFIG_MAPS,
     DEPLOYMENTS,
     JOBS,
@@ -26,6 +25,7 @@ from lab.kube.api import (
     of_name,
     of_namespace,
 )
+from lab.kube.claims import Claims
 from lab.kube.controller import Controller
 from lab.kube.pods import NODE, NotYet, forget, main_container, prepared, revision_of
 from lab.kube.recipes import Recipe, recipe_for
@@ -54,9 +54,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Hold:
-    """Workloads whose pods do not run: NAMESPACE/NAME fits the pattern."""
+    """Workloads whose pods do not run: NAMESPACE/NAME fits the pattern. Of silent ones nobody reports that either."""
 
     pattern: re.Pattern[str]
+    silent: bool = False
 
     def fits(self, namespace: str, name: str) -> bool:
         return self.pattern.fullmatch(f"{namespace}/{name}") is not None
@@ -89,6 +90,7 @@ class Workloads(Controller):
         super().__init__(api, "workloads")
         self.around = around
         self.deaths: list[str] = []
+        self.claims = Claims(api)
         self._places: dict[str, Place] = {}
         self._holds: list[Hold] = []
         for kind, resource in KINDS.items():
@@ -96,14 +98,16 @@ class Workloads(Controller):
 
     # -- what others may ask ----------------------------------------------------------------------------------------
 
-    def hold(self, namespace: str, name: str) -> None:
+    def hold(self, namespace: str, name: str, *, silent: bool = False) -> Hold:
         """Keep the pods of these workloads (regular expressions) from running; those that run are stopped."""
-        self._holds.append(Hold(re.compile(f"(?:{namespace})/(?:{name})")))
+        hold = Hold(re.compile(f"(?:{namespace})/(?:{name})"), silent)
+        self._holds = [*self._holds, hold]
         self._look_at_all()
+        return hold
 
-    def release(self) -> None:
-        """Hold nothing any more."""
-        self._holds.clear()
+    def release(self, hold: Hold | None = None) -> None:
+        """Hold them no more, or nothing at all."""
+        self._holds = [each for each in self._holds if hold is not None and each is not hold]
         self._look_at_all()
 
     def runs(self) -> dict[str, ProcessRun]:
@@ -134,11 +138,14 @@ class Workloads(Controller):
         if revision != place.revision:
             place.revision, place.since, place.crashes, place.not_before = revision, time.monotonic(), 0, 0.0
         wanted = body["spec"].get("replicas", 1)
-        if wanted == 0 or any(hold.fits(namespace, name) for hold in self._holds):
+        holds = [hold for hold in self._holds if hold.fits(namespace, name)]
+        volumes = body["kind"] != "StatefulSet" or wanted == 0 or self.claims.bound(body)
+        if wanted == 0 or holds or not volumes:
             self._end(place, namespace)
             place.settled = ""
-            self._report(body, Standing(wanted, wanted, 0, revision))
-            return None
+            if not any(hold.silent for hold in holds):
+                self._report(body, Standing(wanted, wanted, 0, revision))
+            return None if volumes else LOOK_AGAIN
         recipe = recipe_for(main_container(body["spec"]["template"]), self.around)
         if recipe is None:
             return self._said_to_run(body, place, wanted)
@@ -155,8 +162,6 @@ class Workloads(Controller):
             wanted if place.settled else 0,
             place.revision,
         )
-        if body["kind"] == "StatefulSet":
-            self._claims(body)
         self._report(body, standing)
         return max(missing, LOOK_AGAIN) if missing > 0 else None
 
@@ -171,8 +176,6 @@ class Workloads(Controller):
         if place.run is None and time.monotonic() >= place.not_before:
             trouble = self._start(key, body, place, recipe)
         ready = place.run is not None and place.run.ready()
-        if body["kind"] == "StatefulSet":
-            self._claims(body)
         self._report(body, Standing(wanted, wanted, wanted if ready else 0, place.revision, trouble))
         pod = self.api.get(PODS, place.pod, namespace) if place.pod and ready else None
         if pod is not None:
@@ -263,27 +266,6 @@ class Workloads(Controller):
             "data": {"feature-gate.yaml": json.dumps(gate)},
         }
         self.api.apply(CONFIG_MAPS, config_map)
-
-    def _claims(self, body: Object) -> None:
-        """The volumes of a StatefulSet: claims that outlive it, bound at once."""
-        for template in body["spec"].get("volumeClaimTemplates", []):
-            for number in range(body["spec"].get("replicas", 1)):
-                name = f"{of_name(template)}-{of_name(body)}-{number}"
-                if self.api.get(CLAIMS, name, of_namespace(body)) is not None:
-                    continue
-                claim: Object = {
-                    "apiVersion": "v1",
-                    "kind": "PersistentVolumeClaim",
-                    "metadata": {
-                        "name": name,
-                        "namespace": of_namespace(body),
-                        "labels": body["spec"]["selector"]["matchLabels"],
-                    },
-                    "spec": {**template["spec"], "volumeName": f"pvc-{secrets.token_hex(8)}"},
-                }
-                self.api.create(CLAIMS, claim)
-                bound = {"phase": "Bound", "capacity": template["spec"]["resources"]["requests"]}
-                self.api.patch(CLAIMS, name, of_namespace(body), {"status": bound}, subresource="status")
 
     def _made_pod(self, body: Object, name: str) -> bool:
         """The pod as an object: programs look themselves up. False where the namespace does not let it in."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -22,18 +21,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from lab.kube import labs
 from lab.kube.api import Api, Object
 from lab.kube.keeper import plain_environment
+from lab.kube.labs import FACTS, SUPERVISOR, LabError
 from lab.kube.ports import LOOPBACK
-from lab.kube.processes import MARK, PART, end_remains, remains
+from lab.kube.processes import MARK, PART, remains
 
-FACTS = "lab.json"
+__all__ = ["Lab", "LabError"]
+
 PACKAGES = Path(__file__).resolve().parents[2]
+# Where the user's programs are. The rest of the user's environment is no business of a lab.
+PROGRAMS = ("XDG_CACHE_HOME", "METALSHIFT_PROGRAMS", "KUBEBUILDER_ASSETS")
 START_LIMIT = 180
-
-
-class LabError(Exception):
-    """One sentence on why the lab does not do what it was asked."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,13 @@ class Lab:
             f"--machines={machines}",
             *(() if operator else ("--without-operator",)),
         ]
-        own = {MARK: str(folder), PART: "supervisor", "PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
+        own = {
+            **{name: os.environ[name] for name in PROGRAMS if name in os.environ},
+            MARK: str(folder),
+            PART: SUPERVISOR,
+            "PYTHONPATH": str(PACKAGES),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         supervisor = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -101,16 +107,12 @@ class Lab:
     @staticmethod
     def runs(folder: Path) -> bool:
         """Whether a supervisor serves this folder."""
-        return any(each.part == "supervisor" for each in remains(folder.resolve()))
+        return any(each.part == SUPERVISOR for each in remains(folder.resolve()))
 
     @staticmethod
     def clear(folder: Path) -> list[str]:
         """End whatever runs for this folder, and remove it; the names of what ran."""
-        found = remains(folder.resolve())
-        end_remains([each for each in found if each.part == "supervisor"])
-        end_remains(found)
-        shutil.rmtree(folder, ignore_errors=True)
-        return sorted(each.part for each in found)
+        return labs.clear(folder)
 
     def stop(self) -> None:
         """Nothing of it runs or is left afterwards, also when its supervisor has died."""
@@ -202,9 +204,3 @@ def _await_ready(supervisor: subprocess.Popen[str], say: Callable[[str], None]) 
             return
         say(last)
     raise LabError(f"{last or 'The supervisor of the lab ended without a word'} (exit status {supervisor.wait()}).")
-
-
-def standard_folder(name: str = "lab") -> Path:
-    """Where a lab of this user lives when nobody says otherwise."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "metalshift-maas" / "labs" / name

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The labs of this user as they are seen from outside: where each lives, and whether it runs.
+
+Python's standard library is enough for it, so that a lab can be ended where its environment is not there any more.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lab.kube.processes import Remains, end_remains, remains
+
+State = Literal["absent", "starting", "running", "dead"]
+FACTS = "lab.json"
+SUPERVISOR = "supervisor"
+STANDARD = "lab"
+NAME = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
+
+
+class LabError(Exception):
+    """One sentence on why the lab does not do what it was asked."""
+
+
+def home() -> Path:
+    """Where the labs of this user live when nobody says otherwise."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
+    return cache / "metalshift-maas" / "labs"
+
+
+def clear(folder: Path) -> list[str]:
+    """End whatever runs for the lab in this folder, and remove it; the names of what ran."""
+    folder = folder.resolve()
+    found = remains(folder)
+    # The supervisor goes first: it would start again what ends.
+    end_remains([each for each in found if each.part == SUPERVISOR])
+    end_remains(remains(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+    return sorted(each.part for each in found)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A lab by its name, whether there is one or not."""
+
+    name: str = STANDARD
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(NAME, self.name):
+            raise LabError(
+                f"{self.name!r} is no name for a lab: it has up to 32 small letters, digits and hyphens, as in lab-2."
+            )
+
+    @property
+    def folder(self) -> Path:
+        return (home() / self.name).resolve()
+
+    def processes(self) -> list[Remains]:
+        """All that runs for it, whoever started it."""
+        return remains(self.folder)
+
+    def state(self) -> State:
+        """`dead` is a lab whose supervisor has gone without clearing up."""
+        found = self.processes()
+        if any(each.part == SUPERVISOR for each in found):
+            return "running" if (self.folder / FACTS).exists() else "starting"
+        return "dead" if found or self.folder.exists() else "absent"
+
+    def end(self) -> list[str]:
+        """Nothing of it runs or is left afterwards; the names of what ran."""
+        return clear(self.folder)
+
+    @contextmanager
+    def starting(self, wait: Callable[[], None]) -> Iterator[None]:
+        """Hold while it is started; calls `wait` before it waits for another process that does so."""
+        home().mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (home() / f".{self.name}.lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def known() -> list[Place]:
+    """Every lab that runs, or left something behind."""
+    if not home().is_dir():
+        return []
+    names = sorted(path.name for path in home().iterdir() if path.is_dir() and re.fullmatch(NAME, path.name))
+    return [Place(name) for name in names]

@@ -59,7 +59,11 @@ def programs(say: Say = print) -> Programs:
     yours = given(say)
     needed = [module for module in MODULES if not module.names <= yours.keys()]
     if any(not _complete(module) for module in needed):
-        _build(needed, say)
+        try:
+            _build(needed, say)
+        except OSError as problem:
+            what = f"{problem.strerror} ({problem.filename})" if problem.filename else problem.strerror
+            raise NoPrograms(f"The lab's programs cannot be put into {cache()}: {what}.") from problem
     paths = {name: module.home / name for module in needed for name in module.names}
     for module in needed:
         _mark_used(module.home)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import resource
-import select
+import selectors
 import signal
 import subprocess
 import time
@@ -63,16 +63,18 @@ def run(
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
     assert process.stdout is not None
-    pipe, rest = process.stdout.fileno(), b""
-    while True:
-        if not select.select([pipe], [], [], SILENCE)[0]:
-            yield ""
-            continue
-        read = os.read(pipe, 65536)
-        *lines, rest = (rest + read).split(b"\n") if read else (rest, b"")
-        yield from (line.decode(errors="replace").rstrip() for line in lines)
-        if not read:
-            return
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(SILENCE):
+                yield ""
+                continue
+            read = os.read(process.stdout.fileno(), 65536)
+            *lines, rest = (rest + read).split(b"\n") if read else (rest, b"")
+            yield from (line.decode(errors="replace").rstrip() for line in lines)
+            if not read:
+                return
 
 
 def _cpu_seconds() -> float:

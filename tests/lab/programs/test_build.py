@@ -235,9 +235,21 @@ def test_without_room_nothing_is_started(cache: Path, go: Go, said: Heard, monke
     assert all(line.startswith("env ") for line in go.asked)
 
 
+def test_a_cache_that_cannot_be_written_is_one_sentence(
+    go: Go, said: Heard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(executable(tmp_path / "file", "")))
+    with pytest.raises(NoPrograms, match=r"The lab's programs cannot be put into .*: Not a directory \(.*file/metal"):
+        programs(said)
+
+
 @pytest.mark.parametrize(
     ("version", "lacking"),
-    [("", "There is no Go 1.24.4 or newer on the PATH"), ("go1.22.1", "/go is older than Go 1.24.4")],
+    [
+        ("", "There is no Go 1.24.4 or newer on the PATH"),
+        ("go1.22.1", "/go is not Go 1.24.4 or newer"),
+        ("nothing", "/go is not Go 1.24.4 or newer"),
+    ],
 )
 def test_without_a_go_it_says_what_is_not_to_be_had(
     cache: Path, go: Go, said: Heard, monkeypatch: pytest.MonkeyPatch, version: str, lacking: str

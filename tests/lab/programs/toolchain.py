@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -101,12 +102,18 @@ class Go:
 def existing() -> Go | None:
     """The user's, or the one that was installed here before."""
     found = shutil.which("go")
-    if found:
-        (version,) = _asked(Path(found), {**os.environ, "GOTOOLCHAIN": "local"}, "GOVERSION")
-        if _parsed(version) >= go_needed():
-            return Go(Path(found), version)
+    version = _version(Path(found)) if found else ""
+    if found and _parsed(version) >= go_needed():
+        return Go(Path(found), version)
     ours = _home() / "go" / "bin" / "go"
     return Go(ours, f"go{_pinned_version()}", _caches()) if ours.exists() else None
+
+
+def _version(go: Path) -> str:
+    """None for what is called Go and does not run, as a version manager's stand-in without a version."""
+    with suppress(NoPrograms, OSError):
+        return _asked(go, {**os.environ, "GOTOOLCHAIN": "local"}, "GOVERSION")[0]
+    return ""
 
 
 def install(lock: int) -> Go:
@@ -146,7 +153,7 @@ def foreseen_folders() -> tuple[Path, Path]:
 def _lacking() -> str:
     needed = ".".join(map(str, go_needed()))
     found = shutil.which("go")
-    return f"{found} is older than Go {needed}" if found else f"There is no Go {needed} or newer on the PATH"
+    return f"{found} is not Go {needed} or newer" if found else f"There is no Go {needed} or newer on the PATH"
 
 
 def _home() -> Path:

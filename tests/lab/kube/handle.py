@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lab.kube import labs
+from lab.kube import labs, releases
 from lab.kube.api import Api, Object
 from lab.kube.keeper import plain_environment
 from lab.kube.labs import FACTS, SUPERVISOR, LabError
@@ -154,6 +154,10 @@ class Lab:
         """End this fault, or all."""
         return str(self.ask("heal", name=name))
 
+    def user(self, name: str, rules: Iterable[dict[str, Any]], *, namespace: str = "") -> Path:
+        """The kubeconfig of a user with just these rules of RBAC, everywhere or in one namespace."""
+        return Path(self.ask("user", name=name, rules=list(rules), namespace=namespace))
+
     # -- what runs in it --------------------------------------------------------------------------------------------
 
     @property
@@ -166,8 +170,8 @@ class Lab:
         return Api(json.loads(self.kubeconfig.read_text()))
 
     def release(self, version: str = "4.20.8") -> str:
-        """The image of a release that the lab's registry has."""
-        return str(self.facts["releases"][version])
+        """The image of a release, whether the lab's registry has it or not."""
+        return f"{self.facts['registry']}/{releases.RELEASES}:{version}"
 
     def kubectl(self, *arguments: str, text: str | None = None, kubeconfig: Path | None = None) -> str:
         """The real kubectl; what it printed. LabError with its words when it failed."""

@@ -10,7 +10,7 @@ import logging
 import re
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -47,6 +47,10 @@ class Shelf:
         for blob, media in ((image.config, CONFIG), (image.layer, LAYER)):
             self.blobs[releases.digest(blob)] = blob, media
 
+    def drop(self, tagged: Tagged) -> None:
+        image = self.images.pop(tagged)
+        self.images.pop((tagged[0], image.digest), None)
+
 
 class Registry:
     """Serves releases (`image`) and operators (`operator`) over TLS, as a real registry would, with its faults."""
@@ -71,7 +75,7 @@ class Registry:
         self._tokens: set[str] = set()
         self._private = False
         self._missing: set[Tagged] = set()
-        self._replaced: dict[Tagged, Image] = {}
+        self._replaced: dict[Tagged, Image | None] = {}
 
     # -- the part of the lab ----------------------------------------------------------------------------------------
 
@@ -105,9 +109,9 @@ class Registry:
         """The releases that are here, as they came."""
         return [tag for repository, tag in self.shelf.images if repository == RELEASES and ":" not in tag]
 
-    def add(self, version: str) -> str:
+    def add(self, version: str, lacks: Collection[str] = ()) -> str:
         """Serve a further release, and say what its image is called."""
-        for tagged, image in releases.release(self.host, version).items():
+        for tagged, image in releases.release(self.host, version, lacks).items():
             self.shelf.put(tagged, image)
         return self.image(version)
 
@@ -138,6 +142,7 @@ class Registry:
         return {
             "missing": self._hide,
             "no-release": self._empty,
+            "incomplete": self._add_incomplete,
             "down": self.stop,
             "unauthorized": self._close_to_strangers,
         }
@@ -146,7 +151,10 @@ class Registry:
         self._missing.clear()
         self._private = False
         for tagged, image in self._replaced.items():
-            self.shelf.put(tagged, image)
+            if image is None:
+                self.shelf.drop(tagged)
+            else:
+                self.shelf.put(tagged, image)
         self._replaced.clear()
         self.start()
 
@@ -159,9 +167,13 @@ class Registry:
     def _empty(self, version: str) -> None:
         """What is tagged with this version is an image, but not one of a release."""
         tagged = (RELEASES, version)
-        if tagged in self.shelf.images:
-            self._replaced.setdefault(tagged, self.shelf.images[tagged])
+        self._replaced.setdefault(tagged, self.shelf.images.get(tagged))
         self.shelf.put(tagged, releases.image(tagged))
+
+    def _add_incomplete(self, version: str, lacks: str) -> None:
+        """A release in which components (with commas between them) are missing."""
+        self._replaced.setdefault((RELEASES, version), self.shelf.images.get((RELEASES, version)))
+        self.add(version, lacks.split(","))
 
     def _close_to_strangers(self) -> None:
         """Nothing is served without the right credentials in the pull secret."""

@@ -25,11 +25,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from lab.kube import maas, prerequisites
+from lab.kube import maas, people, prerequisites
 from lab.kube.api import ApiError, Unreachable
 from lab.kube.authority import Authority, write
 from lab.kube.control_plane import ControlPlane
-from lab.kube.faults import Faults
+from lab.kube.faults import Faults, Parts
 from lab.kube.hosted_apis import HostedApis
 from lab.kube.ignition import Ignition
 from lab.kube.keeper import DidNotStart, Keeper, plain_environment
@@ -86,6 +86,8 @@ class Supervisor:
         certificate, key = self.folder / "pki" / "registry.crt", self.folder / "pki" / "registry.key"
         self.authority.server("registry", [LOOPBACK]).write(certificate, key)
         self.registry = Registry(certificate, key, port=ports.take(), versions=RELEASES)
+        self.parts = Parts()
+        self.parts.join(self.registry, "registry")
         self.hosted = HostedApis(self.api)
         self.proxy = Proxy(ports.take(), self.hosted.port)
         self.around = Surroundings(
@@ -104,7 +106,7 @@ class Supervisor:
             },
         )
         self.workloads: Workloads = Workloads(self.api, self.around)
-        self.machines = Machines(self.simulator, wish.speed)
+        self.machines = self.parts.join(Machines(self.simulator, wish.speed), "machines")
         self.faults = Faults(self)
 
     def _network(self) -> dict[str, str]:
@@ -116,10 +118,11 @@ class Supervisor:
         }
 
     def _ignition(self, namespace: str) -> Part:
-        return Ignition(self.api, namespace, self.wish.speed)
+        return self.parts.join(Ignition(self.api, namespace, self.wish.speed), "ignition", namespace)
 
     def _versions(self, namespace: str) -> Part:
-        return Versions(self.api, namespace, lambda: self.hosted.api(namespace), self.wish.speed)
+        made = Versions(self.api, namespace, lambda: self.hosted.api(namespace), self.wish.speed)
+        return self.parts.join(made, "versions", namespace)
 
     # -- starting and ending ----------------------------------------------------------------------------------------
 
@@ -201,6 +204,10 @@ class Supervisor:
         workloads = {name: run.process for name, run in self.workloads.runs().items()}
         return {**self.keeper.processes, **workloads}
 
+    def user(self, name: str, rules: list[dict[str, Any]], namespace: str = "") -> Path:
+        """The kubeconfig of a user with just these rights."""
+        return people.user(self.control_plane, self.folder / "users", name, rules, namespace)
+
     # -- what is told -----------------------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Any]:
@@ -278,6 +285,8 @@ class ControlServer(socketserver.ThreadingTCPServer):
             return supervisor.faults.set(asked["name"], **asked.get("parameters", {}))
         if verb == "heal":
             return supervisor.faults.heal(asked.get("name", ""))
+        if verb == "user":
+            return str(supervisor.user(asked["name"], asked["rules"], asked.get("namespace", "")))
         raise ValueError(f"The supervisor knows no command {verb!r}.")
 
 

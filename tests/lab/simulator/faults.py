@@ -78,6 +78,10 @@ class Faults:
             self._faults.append(fault)
         return fault
 
+    def remove(self, fault: Fault) -> None:
+        with self._lock:
+            self._faults = [each for each in self._faults if each is not fault]
+
     def clear(self) -> None:
         with self._lock:
             self._faults.clear()

@@ -150,6 +150,15 @@ class Simulator:
             raise ValueError(f"A fault is one of {', '.join((*DOES, 'machine'))}, not {does!r}.")
         return self.world.faults.add(Fault(does=does, **values))
 
+    def heal(self, fault: Fault | MachineFault) -> None:
+        """End one fault, however often it was still to strike."""
+        if isinstance(fault, Fault):
+            self.world.faults.remove(fault)
+            return
+        with self.world.lock:
+            known = self.world.engine.machine_faults
+            known[:] = [each for each in known if each is not fault]
+
     def latency(self, milliseconds: float) -> None:
         """Every request takes this much longer."""
         self.world.faults.latency = milliseconds

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Faults of the programs themselves: they stand still, end, stutter, or forget what watches ask for."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.kube import hosted
+from lab.kube.etcd import Etcd
+from lab.kube.faults.fault import MUST, Effect, Fault, Words
+from lab.kube.processes import Process
+
+if TYPE_CHECKING:
+    from lab.kube.supervisor import Supervisor
+
+API_SERVER = "kube-apiserver"
+
+
+def _signalled(lab: Supervisor, name: str, number: signal.Signals) -> str:
+    """Who got the signal, as a list in words; ValueError when nobody has the name."""
+    chosen = lab.signal(name, number)
+    if not chosen:
+        raise ValueError(f"Nothing that runs is called {name}; there are {', '.join(sorted(lab.processes()))}.")
+    return ", ".join(chosen)
+
+
+def _pause(lab: Supervisor, words: Words) -> Effect:
+    chosen = _signalled(lab, words["name"], signal.SIGSTOP)
+    return Effect(f"{chosen} stands still", lambda: _go_on(lab, words["name"]))
+
+
+def _go_on(lab: Supervisor, name: str) -> None:
+    lab.signal(name, signal.SIGCONT)
+
+
+def _kill(lab: Supervisor, words: Words) -> Effect:
+    return Effect(f"{_signalled(lab, words['name'], signal.SIGKILL)} was killed")
+
+
+def _down(lab: Supervisor, words: Words) -> Effect:
+    name = words["name"]
+    lab.keeper.keep_down(name)
+    return Effect(f"{name} is down", lambda: lab.keeper.let_up(name))
+
+
+def _stutter(lab: Supervisor, words: Words) -> Effect:
+    """A program that stands still most of the time answers, and late."""
+    share = float(words["share"])
+    if not 0 < share < 1:
+        raise ValueError(f"share= is the part of the time that the program stands still, not {words['share']}.")
+    chosen = _signalled(lab, words["name"], signal.SIGCONT)
+    every = float(words["every"])
+    ended = threading.Event()
+
+    def stutter() -> None:
+        while not ended.is_set():
+            lab.signal(words["name"], signal.SIGSTOP)
+            ended.wait(every * share)
+            lab.signal(words["name"], signal.SIGCONT)
+            ended.wait(every * (1 - share))
+
+    thread = threading.Thread(target=stutter, name=f"stutter {words['name']}", daemon=True)
+    thread.start()
+
+    def cure() -> None:
+        ended.set()
+        thread.join()
+
+    return Effect(f"{chosen} stands still {share:.0%} of the time", cure)
+
+
+def _restart_api(lab: Supervisor, words: Words) -> Effect:
+    name = _api_server(words["namespace"])
+    _ended(lab, name, lambda: _signalled(lab, name, signal.SIGTERM))
+    return Effect(f"{name} has ended, and is started again")
+
+
+def _expire_watches(lab: Supervisor, words: Words) -> Effect:
+    """History that is compacted can be read no more; a server that starts anew knows only what is read."""
+    namespace = words["namespace"]
+    revision = Etcd(_etcd_folder(lab, namespace)).forget_history()
+    name = _api_server(namespace)
+    _ended(lab, name, lambda: _signalled(lab, name, signal.SIGTERM))
+    return Effect(f"what was before revision {revision} is forgotten, and {name} is started again")
+
+
+def _ended(lab: Supervisor, name: str, end: Callable[[], object]) -> None:
+    process: Process | None = lab.processes().get(name)
+    end()
+    if process is not None:
+        process.stop()
+
+
+def _api_server(namespace: str) -> str:
+    return f"{namespace}/{API_SERVER}" if namespace else API_SERVER
+
+
+def _etcd_folder(lab: Supervisor, namespace: str) -> Path:
+    return hosted.folder(lab.folder, namespace) if namespace else lab.folder
+
+
+FAULTS = {
+    "pause": Fault("a program stands still (a regular expression: etcd, clusters-demo/.*)", _pause, {"name": MUST}),
+    "kill": Fault("a program is killed; it is started again", _kill, {"name": MUST}),
+    "down": Fault("etcd, kube-apiserver or kube-controller-manager has ended and stays away", _down, {"name": MUST}),
+    "stutter": Fault(
+        "a program stands still for this share of each period of so many seconds, and so answers late",
+        _stutter,
+        {"name": API_SERVER, "share": "0.8", "every": "1"},
+    ),
+    "restart-api": Fault(
+        "the API server is asked to end, and comes again by itself; with namespace= that of a hosted cluster",
+        _restart_api,
+        {"namespace": ""},
+    ),
+    "watch-expiry": Fault(
+        "all watches end, and the versions they ask for next are too old (410 Gone)",
+        _expire_watches,
+        {"namespace": ""},
+    ),
+}

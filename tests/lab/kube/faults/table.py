@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All faults by name, and those of one lab that are in force."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lab.kube.faults import maas, parts, programs, rules, workloads
+from lab.kube.faults.fault import Fault
+
+if TYPE_CHECKING:
+    from lab.kube.supervisor import Supervisor
+
+log = logging.getLogger("lab.faults")
+
+FAULTS: Mapping[str, Fault] = {
+    **programs.FAULTS,
+    **workloads.FAULTS,
+    **rules.FAULTS,
+    **maas.FAULTS,
+    **parts.FAULTS,
+}
+
+
+@dataclass(frozen=True)
+class Active:
+    """A fault in force."""
+
+    name: str
+    said: str
+    cure: Callable[[], None]
+
+
+class Faults:
+    """The faults of one lab: which are in force, and how they are cured."""
+
+    def __init__(self, lab: Supervisor) -> None:
+        self._lab = lab
+        self._active: list[Active] = []
+        self._lock = threading.Lock()
+
+    def set(self, name: str, /, **given: str) -> str:
+        """Begin a fault; what was done, in words."""
+        fault = _known(name)
+        effect = fault.begin(self._lab, fault.words(name, given))
+        log.info("%s: %s", name, effect.said)
+        if effect.cure is not None:
+            with self._lock:
+                self._active.append(Active(name, effect.said, effect.cure))
+        return effect.said
+
+    def heal(self, name: str = "") -> str:
+        """End all faults of this name, or all: the last first. What cannot be cured now stays in force."""
+        if name:
+            _known(name)
+        with self._lock:
+            chosen = [each for each in self._active if name in ("", each.name)]
+            self._active = [each for each in self._active if each not in chosen]
+        failed = {}
+        for each in reversed(chosen):
+            try:
+                each.cure()
+            except Exception as error:  # the other cures must not wait for this one
+                failed[each] = error
+        if failed:
+            with self._lock:
+                self._active = [*(each for each in chosen if each in failed), *self._active]
+            raise ValueError("; ".join(f"{each.name} is not healed: {error}" for each, error in failed.items()))
+        return f"healed: {', '.join(each.name for each in chosen)}" if chosen else "there was no such fault"
+
+    def active(self) -> list[str]:
+        with self._lock:
+            return [f"{each.name}: {each.said}" for each in self._active]
+
+
+def _known(name: str) -> Fault:
+    fault = FAULTS.get(name)
+    if fault is None:
+        raise ValueError(f"There is no fault {name}; there are {', '.join(sorted(FAULTS))}.")
+    return fault

@@ -15,6 +15,7 @@ from lab.kube.api import Object
 
 # Seconds that a rollout takes at least, and after which operators that are missing count as an error.
 ROLLOUT, PATIENCE = 300.0, 900.0
+STEP = 30.0
 MANIFESTS = 597
 SLOW = "over 30 minutes which is longer than expected"
 
@@ -205,7 +206,8 @@ def _trouble(rollout: Rollout) -> tuple[Object, Object]:
 
 
 def _working(rollout: Rollout) -> str:
-    done = int(min(rollout.age / ROLLOUT, 0.98) * MANIFESTS)
+    # In steps: each text is written to three objects, and read by operators.
+    done = int(min(rollout.age // STEP * STEP / ROLLOUT, 0.98) * MANIFESTS)
     percent = done * 100 // MANIFESTS
     return f"Working towards {rollout.release.version}: {done} of {MANIFESTS} done ({percent}% complete)"
 

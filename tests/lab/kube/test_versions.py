@@ -14,6 +14,7 @@ from lab.kube import hosted_objects, times
 from lab.kube.api import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
+    DEPLOYMENTS,
     HOSTED_CONTROL_PLANES,
     MACHINES,
     NAMESPACES,
@@ -29,7 +30,7 @@ from lab.kube.authority import encoded
 from lab.kube.bare import api_server
 from lab.kube.hosted_objects import CLUSTER_OPERATORS, CLUSTER_VERSIONS, CONFIG, INGRESS_CONTROLLERS
 from lab.kube.speed import Speed
-from lab.kube.versions import Versions, managed_labels, tag
+from lab.kube.versions import CVO, HCCO, Versions, managed_labels, tag
 from lab.programs import Programs
 
 FAST = Speed(1000)
@@ -105,8 +106,22 @@ class Scene:
                 return each["status"], each["reason"], each["message"]
         return None
 
+    def operators_run(self, image: str, version: str, *, told: str = "", running: bool = True) -> None:
+        """The Deployments of a real control-plane operator, which speaks of releases by digest."""
+        of_release = {"OPERATE_ON_RELEASE_IMAGE": told or FIRST, "OPENSHIFT_RELEASE_VERSION": version}
+        for name, env in ((HCCO, of_release), (CVO, {"RELEASE_IMAGE": image})):
+            self.api.apply(DEPLOYMENTS, deployment(name, self.namespace, env))
+            if running:
+                self.up(name)
+
+    def up(self, name: str) -> None:
+        found = self.api.get(DEPLOYMENTS, name, self.namespace) or {}
+        counts = {"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1}
+        status = {"observedGeneration": found["metadata"]["generation"], **counts}
+        self.api.patch(DEPLOYMENTS, name, self.namespace, {"status": status}, subresource="status")
+
     def node(self, name: str, *, ready: bool = True, marks: Mapping[str, str] | None = None) -> None:
-        meta = {"name": name, "annotations": dict(marks or {}), "labels": {"node-role.kubernetes.io/worker": ""}}
+        meta = {"name": name, "annotations": dict(marks or {})}
         self.hosted.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": {}})
         self.ready(name, ready)
 
@@ -132,6 +147,18 @@ class Scene:
         self.hosted.delete(INGRESS_CONTROLLERS, "default", "openshift-ingress-operator")
         self.hosted.delete(SERVICES, "router-default", "openshift-ingress")
         self.api.delete(NAMESPACES, self.namespace)
+
+
+def deployment(name: str, namespace: str, env: Mapping[str, str]) -> Object:
+    labels = {"app": name}
+    told = [{"name": key, "value": value} for key, value in env.items()]
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": name, "image": "x", "env": told}]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"selector": {"matchLabels": labels}, "template": pod},
+    }
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +276,26 @@ def test_an_upgrade_is_a_new_entry_of_the_history(scene: Scene) -> None:
     eventually(lambda: versions_of(scene, "ingress") == ["4.20.10"])
 
 
+def test_a_release_is_rolled_out_by_an_operator_that_runs(scene: Scene) -> None:
+    first, second = "registry.test/ocp/release@sha256:01", "registry.test/ocp/release@sha256:02"
+    scene.plane()
+    scene.operators_run(first, "4.20.8", running=False)
+    scene.versions.start()
+    scene.node("worker-0")
+    time.sleep(1)
+    assert scene.history() == []
+    scene.up(CVO)
+    eventually(lambda: scene.history() == [("4.20.8", "Completed")])
+    assert scene.status["versionStatus"]["desired"]["image"] == first
+    scene.release(SECOND)
+    scene.operators_run(second, "4.20.10", told=SECOND, running=False)
+    time.sleep(1)
+    assert scene.history() == [("4.20.8", "Completed")]
+    scene.up(CVO)
+    eventually(lambda: scene.history() == [("4.20.10", "Completed"), ("4.20.8", "Completed")])
+    assert scene.status["releaseImage"] == second
+
+
 def versions_of(scene: Scene, operator: str) -> list[str]:
     found = scene.hosted.get(CLUSTER_OPERATORS, operator) or {"status": {}}
     return [each["version"] for each in found["status"].get("versions", [])]
@@ -364,6 +411,7 @@ def test_a_node_gets_the_labels_and_taints_of_its_pool_once(scene: Scene) -> Non
     scene.node("worker-0", marks=links)
     node = eventually(lambda: synced(scene, "worker-0"))
     assert node["metadata"]["labels"]["hypershift.openshift.io/nodePool"] == "workers"
+    assert node["metadata"]["labels"]["node-role.kubernetes.io/worker"] == ""
     assert node["metadata"]["labels"]["rack"] == "r1"
     assert "other" not in node["metadata"]["labels"]
     assert {"key": "gpu", "value": "yes", "effect": "NoSchedule"} in node["spec"]["taints"]

@@ -47,6 +47,7 @@ NODE_POOL = "hypershift.openshift.io/nodePool"
 TAINTS = "hypershift.openshift.io/nodePoolTaints"
 SYNCED = "hypershift.openshift.io/labelsSynced"
 MANAGED = "managed.hypershift.openshift.io."
+WORKER = "node-role.kubernetes.io/worker"
 MACHINE, MACHINE_NAMESPACE = "cluster.x-k8s.io/machine", "cluster.x-k8s.io/cluster-namespace"
 
 CVO, HCCO = "cluster-version-operator", "hosted-cluster-config-operator"
@@ -55,7 +56,7 @@ KEY = "the hosted cluster"
 ROUTER_ADDRESS = "192.0.2.80"
 # Seconds of a real cluster between looks at a rollout; and of ours when there is nothing to see.
 ROLLING, RESTING = 30.0, 30.0
-SOON = 0.5
+SOON, TAINTS_AGAIN = 0.5, 2.0
 
 VersionOf = Callable[[str], "str | None"]
 
@@ -229,17 +230,21 @@ class _Run(Controller):
     # -- the release ------------------------------------------------------------------------------------------------
 
     def _release(self, plane: Object, entries: list[Object]) -> Release | None:
-        """What the cluster version operator is told to roll out; None while it is not to run."""
+        """What the running cluster version operator was told to roll out; None while none has run yet."""
+        last = Release(entries[0]["image"], entries[0]["version"]) if entries else None
         deployment = self._deployments.get(CVO, self._namespace)
-        if deployment is None:
-            image = plane["spec"]["releaseImage"]
-        elif deployment["spec"].get("replicas", 1) == 0:
-            return None
+        if deployment is not None:
+            if not _is_rolled_out(deployment):
+                return last
+            image = _environment(deployment).get("RELEASE_IMAGE", "")
+        elif self._deployments.get(HCCO, self._namespace) is not None:
+            return last
         else:
-            image = _environment(deployment).get("RELEASE_IMAGE") or plane["spec"]["releaseImage"]
+            # No control-plane operator has been here, so nobody has translated the image to its digest.
+            image = plane["spec"]["releaseImage"]
         known = next((entry["version"] for entry in entries if entry["image"] == image), None)
         version = known or self._version_of(image) or self._told_version(plane)
-        return Release(image, version) if version else None
+        return Release(image, version) if version else last
 
     def _told_version(self, plane: Object) -> str | None:
         """What the control-plane operator found in the release, which has no version in its name."""
@@ -376,31 +381,34 @@ class _Inside(Controller):
             self._changed()
 
     def reconcile(self, key: str) -> float | None:
-        """Give a node that Cluster API knows the labels and taints of its NodePool, once."""
+        """Give a node what makes it a worker, and once Cluster API knows it the labels and taints of its NodePool."""
         node = self._nodes.get(key)
-        marks = node["metadata"].get("annotations", {}) if node is not None else {}
-        if node is None or SYNCED in marks or not marks.get(MACHINE) or not marks.get(MACHINE_NAMESPACE):
+        if node is None:
+            return None
+        if WORKER not in node["metadata"].get("labels", {}):
+            # OpenShift's API server lets kubelets set this label; that of Kubernetes itself refuses it.
+            self.api.patch(NODES, key, None, {"metadata": {"labels": {WORKER: ""}}})
+        marks = node["metadata"].get("annotations", {})
+        if SYNCED in marks or not marks.get(MACHINE) or not marks.get(MACHINE_NAMESPACE):
             return None
         machine = self._management.get(MACHINES, marks[MACHINE], marks[MACHINE_NAMESPACE])
         pool = (machine or {"metadata": {}})["metadata"].get("annotations", {}).get(NODE_POOL)
-        if machine is None or not pool:
-            return None
+        return self._join(node, machine, pool) if machine is not None and pool else None
+
+    def _join(self, node: Object, machine: Object, pool: str) -> float | None:
         try:
             taints = json.loads(machine["metadata"]["annotations"].get(TAINTS, "")) or []
         except ValueError:
             self.log.info("the taints of the machine %s cannot be read yet", of_name(machine))
-            return 2.0
-        labels = managed_labels(machine["metadata"].get("labels", {}))
-        change: Object = {
-            "metadata": {
-                "annotations": {SYNCED: "true"},
-                "labels": {**labels, NODE_POOL: pool.rpartition("/")[2]},
-            }
-        }
+            return TAINTS_AGAIN
+        labels = {**managed_labels(machine["metadata"].get("labels", {})), NODE_POOL: pool.rpartition("/")[2]}
+        change: Object = {"metadata": {"annotations": {SYNCED: "true"}, "labels": labels}}
         if taints:
-            change["spec"] = {"taints": [*node["spec"].get("taints", []), *taints]}
-            change["metadata"]["resourceVersion"] = node["metadata"]["resourceVersion"]
-        self.api.patch(NODES, key, None, change)
+            # A patch replaces lists whole: somebody else's taint must not get lost.
+            now = self.api.get(NODES, of_name(node)) or node
+            change["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"]
+            change["spec"] = {"taints": [*now["spec"].get("taints", []), *taints]}
+        self.api.patch(NODES, of_name(node), None, change)
         return None
 
     # -- reports ----------------------------------------------------------------------------------------------------
@@ -478,6 +486,13 @@ def managed_labels(labels: Mapping[str, str]) -> dict[str, str]:
 def _is_ready(node: Object) -> bool:
     said = node.get("status", {}).get("conditions", [])
     return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in said)
+
+
+def _is_rolled_out(deployment: Object) -> bool:
+    """Whether what the Deployment says is what runs."""
+    status = deployment.get("status", {})
+    current = status.get("observedGeneration", 0) >= deployment["metadata"]["generation"]
+    return bool(current and status.get("updatedReplicas") and status.get("availableReplicas"))
 
 
 def _environment(deployment: Object) -> dict[str, str]:

@@ -66,7 +66,7 @@ class Clusters(Controller):
         contract = self._settings.behaviour.contract
         draft = Draft(self.api, MAAS_CLUSTERS, found, contract, (NAME_READY, API_AVAILABLE))
         zones = draft.spec.get("failureDomains", [])
-        if contract is V1BETA2:
+        if zones and contract is V1BETA2:
             draft.status["failureDomains"] = [{"name": zone, "controlPlane": True} for zone in zones]
         elif zones:
             draft.status["failureDomains"] = {zone: {"controlPlane": True} for zone in zones}

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +35,8 @@ from lab.kube.api import (
     Resource,
 )
 from lab.kube.authority import Authority
-from lab.kube.control_plane import ControlPlane, Program
+from lab.kube.control_plane import NAMES, ControlPlane, Program
+from lab.kube.hosted_apis import SERVICE
 from lab.kube.keeper import Keeper, plain_environment
 from lab.kube.ports import LOOPBACK, Ports
 from lab.programs import Programs
@@ -68,16 +71,59 @@ def soon(look: Callable[[], T], within: float = PATIENCE) -> T:
 
 @pytest.fixture(scope="session")
 def plane(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """An API server with the CRDs, and Cluster API's core manager."""
-    folder, ports = tmp_path_factory.mktemp("plane"), Ports()
+    """An API server with the CRDs that HyperShift brings, and Cluster API's core manager."""
+    with _plane(programs, tmp_path_factory.mktemp("plane"), lambda crd: crd) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def newer_plane(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """The same with MAAS's kinds as newer providers bring them: other conditions, virtual machines."""
+    with _plane(programs, tmp_path_factory.mktemp("newer"), newer) as running:
+        yield running
+
+
+def newer(crd: Object) -> Object:
+    """As far as it matters here: everything is accepted, and conditions have to be Kubernetes' own."""
+    if crd["spec"]["group"] != MAAS_MACHINES.group:
+        return crd
+    for version in crd["spec"]["versions"]:
+        properties = version["schema"]["openAPIV3Schema"]["properties"]
+        for part in ("spec", "status"):
+            if part in properties:
+                properties[part] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        if "status" in properties:
+            properties["status"]["properties"] = {
+                "conditions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["type", "status", "lastTransitionTime", "reason", "message"],
+                        "properties": {
+                            **{name: {"type": "string"} for name in ("type", "status", "message")},
+                            "reason": {"type": "string", "minLength": 1},
+                            "lastTransitionTime": {"type": "string", "format": "date-time"},
+                        },
+                    },
+                }
+            }
+    return crd
+
+
+@contextmanager
+def _plane(programs: Programs, folder: Path, changed: Callable[[Object], Object]) -> Iterator[ControlPlane]:
+    ports = Ports()
     plane = ControlPlane(folder, programs, ports.take(), ports.node_ports)
+    # It serves as the hosted API as well, which is reached under the name of its service.
+    names = (*NAMES, SERVICE)
+    plane.authority.server(SERVICE, names).write(plane.pki / "apiserver.crt", plane.pki / "apiserver.key")
     keeper = Keeper(folder, plain_environment())
     try:
         for program in plane.programs()[:2]:
             keeper.start(program)
         rendered = subprocess.run([str(programs.hypershift), *RENDER], capture_output=True, check=True, timeout=60)
         for crd in json.loads(rendered.stdout)["items"]:
-            plane.api.apply(CRDS, crd)
+            plane.api.apply(CRDS, changed(crd))
         soon(lambda: all(_served(plane.api, each) for each in (MAAS_CLUSTERS, MAAS_MACHINES, TEMPLATES, MACHINES)))
         Authority(folder / "webhook", "webhook").server(LOOPBACK, [LOOPBACK]).write(
             folder / "tls.crt", folder / "tls.key"
@@ -155,6 +201,9 @@ class Scene:
         return "".join(file.read_text() for file in sorted(self.folder.glob("provider*.log")))
 
     def stop(self) -> None:
+        """End the provider, and leave nothing behind that one of a later test would act on."""
+        if self.api.get(CLUSTERS, self.infra, self.namespace) is not None:
+            self.api.patch(CLUSTERS, self.infra, self.namespace, {"spec": {"paused": True}})
         for process in self.providers:
             if process.poll() is None:
                 process.terminate()
@@ -186,8 +235,10 @@ class Scene:
         if kubeconfig:
             self.kubeconfig()
 
-    def kubeconfig(self) -> None:
-        config = json.dumps(self.plane.kubeconfig).encode()
+    def kubeconfig(self, server: str = "") -> None:
+        kubeconfig = deepcopy(self.plane.kubeconfig)
+        kubeconfig["clusters"][0]["cluster"]["server"] = server or self.plane.server
+        config = json.dumps(kubeconfig).encode()
         self.secret(f"{self.infra}-kubeconfig", config, {"cluster.x-k8s.io/cluster-name": self.infra})
 
     def secret(self, name: str, value: bytes, labels: dict[str, str] | None = None) -> None:
@@ -271,11 +322,23 @@ class Scene:
 
 
 @pytest.fixture
-def scene(plane: ControlPlane, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Scene]:
+def scene(plane: ControlPlane, tmp_path: Path) -> Iterator[Scene]:
+    with _scene(plane, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def newer_scene(newer_plane: ControlPlane, tmp_path: Path) -> Iterator[Scene]:
+    with _scene(newer_plane, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def _scene(plane: ControlPlane, folder: Path) -> Iterator[Scene]:
     namespace = f"t-{os.urandom(4).hex()}"
     plane.api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     with Simulator() as sim:
-        scene = Scene(plane, sim, tmp_path, namespace)
+        scene = Scene(plane, sim, folder, namespace)
         try:
             yield scene
         finally:

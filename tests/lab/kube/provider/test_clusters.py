@@ -8,7 +8,9 @@ import re
 import time
 
 from lab.kube.api import CLUSTERS, CONFIG_MAPS, MAAS_CLUSTERS, NAMESPACES, Object
+from lab.kube.ports import Ports
 from lab.kube.provider.conftest import SPEED, Scene, soon
+from lab.kube.proxy import Proxy
 
 TRUE = {"status": "True"}
 READY_LABEL = "cluster-api-maas/api-server-ready"
@@ -54,6 +56,23 @@ def test_the_hosted_api_is_noticed_within_seconds(scene: Scene) -> None:
     available(scene)
     # Long before it looks at everything again.
     assert time.monotonic() - began < 900 / 5 / 4
+
+
+def test_the_hosted_api_is_reached_through_the_proxy_under_its_own_name(scene: Scene) -> None:
+    asked = []
+
+    def names(namespace: str, host: str, port: int) -> int:
+        asked.append((namespace, host, port))
+        return scene.plane.port
+
+    proxy = Proxy(Ports().take(), names)
+    proxy.start()
+    scene.cluster(kubeconfig=False)
+    scene.kubeconfig("https://kube-apiserver:6443")
+    scene.provider(HTTPS_PROXY=proxy.url(scene.namespace))
+    available(scene)
+    assert set(asked) == {(scene.namespace, "kube-apiserver", 6443)}
+    proxy.stop()
 
 
 def test_it_goes_after_its_machines(scene: Scene) -> None:

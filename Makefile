@@ -3,19 +3,25 @@
 
 PORT = 5240
 KEY_FILE = key.txt
+NAME = lab
+SPEED = 60
+MACHINES = 12
+OPERATOR = yes
+FAULT =
 ARGS =
 RUN = @exec sh tests/tools/python.sh
 
-.PHONY: help test demo lint sanity unit integration lab conformance crash cores bench docs build simulator generate locks clean purge
+.PHONY: help test demo lint sanity unit integration simulation conformance crash hosted cores bench docs build \
+	simulator lab lab-status lab-stop lab-fault lab-heal programs generate locks clean purge
 
 help: ## this list
 	@echo "make demo and make test are all you need; the rest are parts of them."
-	@sed -n 's/^\([a-z]*\):.* ## /\1\t/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 demo: ## ten machines from new to deployed and back, on the simulator
 	$(RUN) demo
 
-test: ## everything below from lint to cores
+test: ## everything below from lint to hosted
 	$(RUN) test
 
 lint: ## read the code, the documentation and the package without running them
@@ -30,8 +36,8 @@ unit: ## the pure parts, and the HTTP client
 integration: ## the modules against the simulator
 	$(RUN) integration $(ARGS)
 
-lab: ## the simulator itself
-	$(RUN) lab $(ARGS)
+simulation: ## the simulator itself
+	$(RUN) simulation $(ARGS)
 
 conformance: ## how faithful the simulator is to recorded answers of MAAS
 	$(RUN) conformance $(ARGS)
@@ -41,6 +47,9 @@ crash: ## kill a run after each of its requests, and run it again
 
 cores: ## unit and integration on the other versions of ansible-core
 	$(RUN) cores
+
+hosted: ## hosted clusters in the lab, and the programs it is made of
+	$(RUN) hosted $(ARGS)
 
 bench: ## how fast it is; prints numbers
 	$(RUN) bench
@@ -54,6 +63,24 @@ build: ## the tarball that ansible-galaxy installs
 simulator: ## a MAAS to try playbooks on, in the foreground (PORT=5240 KEY_FILE=key.txt)
 	$(RUN) simulator --port "$(PORT)" --key-file "$(KEY_FILE)"
 
+lab: ## Kubernetes, HyperShift, Cluster API and a MAAS to try playbooks on (NAME=lab SPEED=60 MACHINES=12 OPERATOR=yes)
+	$(RUN) lab start --name "$(NAME)" --speed "$(SPEED)" --machines "$(MACHINES)" --operator "$(OPERATOR)"
+
+lab-status: ## what runs in the lab, and how it is reached (NAME=lab)
+	$(RUN) lab status --name "$(NAME)"
+
+lab-stop: ## end the lab; nothing of it is left (NAME=lab)
+	$(RUN) lab stop --name "$(NAME)"
+
+lab-fault: ## break something in the lab; without FAULT, list what (NAME=lab FAULT="pause name=etcd")
+	$(RUN) lab fault --name "$(NAME)" -- "$(FAULT)"
+
+lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT=pause)
+	$(RUN) lab heal --name "$(NAME)" -- "$(FAULT)"
+
+programs: ## build the programs of the lab, once; everything that needs them does it too
+	$(RUN) lab build
+
 generate: ## action groups and action plugins, from the modules
 	$(RUN) generate
 
@@ -63,5 +90,5 @@ locks: ## pin the newest versions of all tools (needs uv)
 clean: ## remove what was made from this clone
 	$(RUN) clean
 
-purge: ## remove the virtual environments and downloads too
+purge: ## end all labs, and remove the virtual environments, programs and downloads too
 	$(RUN) purge

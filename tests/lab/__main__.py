@@ -144,8 +144,10 @@ def faults(_given: argparse.Namespace) -> int:
 
 
 def build(_given: argparse.Namespace) -> int:
-    for name, path in asdict(_programs()).items():
+    found = asdict(_programs())
+    for name, path in found.items():
         say(f"{name.replace('_', '-'):<24} {path}")
+    say(f"{len(found)} programs")
     return DONE
 
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,21 @@ from lab.programs import programs as all_programs
 from lab.programs.given import given
 from lab.programs.sources import MODULES
 from lab.simulator import Simulator
+
+HERE = Path(__file__).parent
+# They run real programs for minutes: last, and each file as a whole in one of the processes that share the tests.
+HEAVY = (HERE / "programs", HERE / "kube")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_is_heavy)
+    for item in filter(_is_heavy, items):
+        item.add_marker(pytest.mark.xdist_group(item.path.relative_to(HERE).as_posix()))
+
+
+def _is_heavy(item: pytest.Item) -> bool:
+    return any(folder in item.path.parents for folder in HEAVY)
 
 
 def oauth(key: str, method: str = "PLAINTEXT") -> OAuth1:
@@ -75,7 +92,8 @@ def programs() -> Programs:
         yours = given(lambda line: None)
         needed = {each.name for module in MODULES for each in module.programs if not module.names <= yours.keys()}
         if not needed <= {figure.program for figure in figures()}:
-            pytest.skip("the lab's programs are not built; PYTHONPATH=tests python -m lab.programs does it")
+            reason = os.environ.get("METALSHIFT_WITHOUT_PROGRAMS")
+            pytest.skip(reason or "the lab's programs are not built; make programs does it")
         return all_programs(lambda line: None)
     except NoPrograms as problem:
         pytest.skip(str(problem))

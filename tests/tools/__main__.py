@@ -15,6 +15,7 @@ import foreground
 import generated
 import lint
 import locks
+import programs
 import sanity
 import trees
 from console import CannotGoOn, heading, say
@@ -25,8 +26,17 @@ from pythons import Core, Python, cells, found, main_core
 
 PYTHONS = found()
 MAIN = PYTHONS[0]
-SUITES = ("unit", "integration", "lab", "conformance", "chaos")
+# The pure ones first, the heavy ones last.
+SUITES = {
+    "unit": ("tests/unit",),
+    "integration": ("tests/integration",),
+    "simulation": ("tests/lab/simulation",),
+    "conformance": ("tests/conformance",),
+    "crash": ("tests/chaos",),
+    "hosted": ("tests/lab/programs", "tests/lab/kube"),
+}
 IN_EVERY_CELL = ("unit", "integration")
+AT_ONCE = "2"
 RECORD = CLONE / "parts.json"
 MADE = ("docs/build", "tests/output", "tests/.pytest_cache", ".cache", ".hypothesis", ".mypy_cache", ".ruff_cache")
 
@@ -55,16 +65,25 @@ def pytest_command(env: Environment, *arguments: str) -> tuple[list[str], dict[s
     return env.command("python", "-m", "pytest", *arguments), variables
 
 
-def run_pytest(suite: str, *arguments: str) -> int:
-    """Run one suite, or the sum of them all with its account of what came before."""
-    folders = [f"tests/{name}" for name in (SUITES if suite == "all" else (suite,))]
-    command, variables = pytest_command(main_environment(), *folders, *arguments)
+def run_suite(suite: str, *arguments: str) -> int:
+    """Run one suite as the developer wants it."""
+    command, variables = pytest_command(main_environment(), *SUITES[suite], *arguments)
     return foreground.run(command, ROOT, variables)
 
 
+def run_all_suites(results: list[Result]) -> int:
+    """Run the sum of them all, with the account of what came before; groups of tests keep together and in order."""
+    record(results, RECORD)
+    folders = [folder for folders in SUITES.values() for folder in folders]
+    at_once = ("-n", AT_ONCE, "--dist", "loadgroup", "--no-loadscope-reorder")
+    # The parts come first: there is no worker that would begin the heavy ones too early.
+    command, variables = pytest_command(main_environment(), "tests/tools/test_parts.py", *folders, *at_once)
+    return foreground.run(command, ROOT, variables | programs.missing(results))
+
+
 def cell_tests(core: Core, python: Python | None) -> str:
-    folders = [f"tests/{name}" for name in IN_EVERY_CELL]
-    command, variables = pytest_command(cell(core, python), *folders, "-q", "-n", "2", "-p", "no:cacheprovider")
+    folders = [folder for suite in IN_EVERY_CELL for folder in SUITES[suite]]
+    command, variables = pytest_command(cell(core, python), *folders, "-q", "-n", AT_ONCE, "-p", "no:cacheprovider")
     summary = check(command, ROOT, variables, lambda output: output.strip().splitlines()[-1])
     return f"Python {python.version if python else ''}: {summary}"
 
@@ -136,12 +155,18 @@ def command_test() -> int:
     env = main_environment()
     results = run_parts("Lint", lint.parts(env), at_once=2)
     results += run_parts("Package", [Part("package: build and install", package), Part("package: the demo", demo)])
+    results += run_parts("Programs of the lab", [programs.part(env)])
     results += run_parts("Sanity", sanity_parts(), at_once=2)
     results += run_parts("Other versions of ansible-core", cell_parts())
-    record(results, RECORD)
     say()
-    status = run_pytest("all", "tests/tools/test_parts.py")
-    return status or exit_status(results)
+    return run_all_suites(results) or exit_status(results)
+
+
+def command_hosted(*arguments: str) -> int:
+    results = run_parts("Programs of the lab", [programs.part(main_environment())])
+    say()
+    command, variables = pytest_command(main_environment(), *SUITES["hosted"], *arguments)
+    return foreground.run(command, ROOT, variables | programs.missing(results)) or exit_status(results)
 
 
 def command_build() -> int:
@@ -171,6 +196,16 @@ def command_simulator(*arguments: str) -> int:
     os.execv(sys.executable, [sys.executable, "-B", "-m", "lab.simulator", *arguments])
 
 
+def command_lab(verb: str, *arguments: str) -> int:
+    """It outlives this command. One that is to end needs no environment, which may have gone."""
+    if verb == "stop":
+        os.environ["PYTHONPATH"] = str(ROOT / "tests")
+        os.execv(sys.executable, [sys.executable, "-B", "-m", "lab", verb, *arguments])
+    env = main_environment()
+    variables = env.variables(PYTHONPATH=ROOT / "tests")
+    return foreground.run(env.command("python", "-m", "lab", verb, *arguments), ROOT, variables)
+
+
 def command_docs() -> int:
     say(f"Documentation: {docs.build(main_environment())}")
     return 0
@@ -188,8 +223,14 @@ def command_clean() -> int:
 
 
 def command_purge() -> int:
+    """The labs first: what they run is in the folder that is removed."""
+    lab = [sys.executable, "-B", "-m", "lab", "stop", "--all"]
+    status = foreground.run(lab, ROOT, {**os.environ, "PYTHONPATH": str(ROOT / "tests")})
+    if status:
+        return status
     command_clean()
     shutil.rmtree(CACHE, ignore_errors=True)
+    say(f"{CACHE} is removed. Go keeps what it fetched and compiled for the lab: go clean -cache -modcache frees it.")
     return 0
 
 
@@ -203,11 +244,9 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "lint": command_lint,
     "sanity": command_sanity,
     "cores": command_cores,
-    "unit": partial(run_pytest, "unit"),
-    "integration": partial(run_pytest, "integration"),
-    "lab": partial(run_pytest, "lab"),
-    "conformance": partial(run_pytest, "conformance"),
-    "crash": partial(run_pytest, "chaos"),
+    **{suite: partial(run_suite, suite) for suite in SUITES},
+    "hosted": command_hosted,
+    "lab": command_lab,
     "build": command_build,
     "demo": lambda: script("tests/demo/run.py"),
     "bench": lambda: script("tests/bench/run.py"),

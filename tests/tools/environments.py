@@ -33,6 +33,8 @@ CAUSES = {
     ),
 }
 UNWANTED = ("ANSIBLE_", "MAAS_", "METALSHIFT_", "PYTEST_", "PYTHON", "MAKE", "MFLAGS")
+# Where the user has built the lab's programs himself
+WANTED = ("METALSHIFT_PROGRAMS",)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Environment:
 
     def variables(self, **more: str | Path) -> dict[str, str]:
         """The user's, but for what would make a run here differ from one elsewhere."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(UNWANTED)}
+        kept = {name: value for name, value in os.environ.items() if name in WANTED or not name.startswith(UNWANTED)}
         settings = CLONE / "ansible.cfg"
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.touch()

@@ -40,6 +40,7 @@ CONTROLLERS = (
     "root-ca-certificate-publisher-controller",
     "clusterrole-aggregation-controller",
     "resourcequota-controller",
+    "persistentvolumeclaim-protection-controller",
     "certificatesigningrequest-signing-controller",
     "certificatesigningrequest-cleaner-controller",
 )

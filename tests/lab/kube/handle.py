@@ -146,6 +146,11 @@ class Lab:
         found: dict[str, Any] = self.ask("status")
         return found
 
+    def machines(self) -> dict[str, str]:
+        """system_id → state of all machines, as the lab's MAAS has it."""
+        found: dict[str, str] = self.ask("machines")
+        return found
+
     def fault(self, name: str, /, **parameters: str) -> str:
         """Begin a fault; what was done, in words."""
         return str(self.ask("fault", name=name, parameters=parameters))

@@ -94,7 +94,7 @@ def controller_manager(around: Surroundings, pod: Pod) -> ProcessRun:
         bind_address=LOOPBACK,
         # A killed one would keep the lock; there is never a second.
         leader_elect="false",
-        node_monitor_grace_period=f"{max(around.speed.seconds(NODE_GRACE), 2):.1f}s",
+        node_monitor_grace_period=f"{max(around.speed.seconds(NODE_GRACE), 5):.1f}s",
         node_monitor_period=f"{max(around.speed.seconds(NODE_PERIOD), 0.5):.1f}s",
     )
     ready = f"https://{LOOPBACK}:{port}/healthz"

@@ -225,6 +225,10 @@ class Supervisor:
             "token": self.token,
         }
 
+    def machine_states(self) -> dict[str, str]:
+        """system_id → state, as MAAS has it."""
+        return {machine.system_id: machine.status.label for machine in self.simulator.state.machines}
+
     def status(self) -> dict[str, Any]:
         """Everything that runs, and every death so far."""
         return {
@@ -234,7 +238,7 @@ class Supervisor:
                 name: {"pid": process.pid, "state": process.end or "running"}
                 for name, process in self.processes().items()
             },
-            "machines": Counter(machine.status.label for machine in self.simulator.state.machines),
+            "machines": Counter(self.machine_states().values()),
             "faults": self.faults.active(),
             "deaths": [*self.keeper.deaths, *self.workloads.deaths],
         }
@@ -278,6 +282,8 @@ class ControlServer(socketserver.ThreadingTCPServer):
         verb = asked["do"]
         if verb == "status":
             return supervisor.status()
+        if verb == "machines":
+            return supervisor.machine_states()
         if verb == "stop":
             self._stop()
             return "stopping"

@@ -17,6 +17,7 @@ from lab.kube.api import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     JOBS,
+    NAMESPACES,
     PODS,
     STATEFUL_SETS,
     Api,
@@ -50,6 +51,8 @@ class Place:
     pod: str = ""
     crashes: int = 0
     not_before: float = 0.0
+    #: Its pod was deleted: that it ends is no crash.
+    dismissed: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Workloads(Controller):
         self._holds: list[Hold] = []
         for kind, resource in KINDS.items():
             self.watch(resource, key=partial(_key, kind))
+        self.watch(PODS, key=partial(_key, "Pod"))
+        self.watch(NAMESPACES, key=lambda body: [f"Namespace/{of_name(body)}/"])
 
     # -- what others may ask ----------------------------------------------------------------------------------------
 
@@ -125,6 +130,12 @@ class Workloads(Controller):
 
     def reconcile(self, key: str) -> float | None:
         kind, namespace, name = key.split("/")
+        if kind == "Pod":
+            self._deleted_pod(namespace, name)
+            return None
+        if kind == "Namespace":
+            self._namespace(namespace)
+            return None
         body = self.mirror(KINDS[kind]).get(name, namespace)
         if body is None or body["metadata"].get("deletionTimestamp"):
             place = self._places.pop(key, None)
@@ -171,7 +182,10 @@ class Workloads(Controller):
         if place.run is not None and place.settled != place.revision:
             self._end(place, namespace)
         if place.run is not None and not place.run.alive:
-            self._died(key, place, namespace)
+            if place.dismissed:
+                self._end(place, namespace)
+            else:
+                self._died(key, place, namespace)
         trouble = ""
         if place.run is None and time.monotonic() >= place.not_before:
             trouble = self._start(key, body, place, recipe)
@@ -222,7 +236,7 @@ class Workloads(Controller):
         self._end(place, namespace)
 
     def _end(self, place: Place, namespace: str) -> None:
-        run, place.run = place.run, None
+        run, place.run, place.dismissed = place.run, None, False
         if run is not None:
             run.stop()
         pod, place.pod = place.pod, ""
@@ -324,6 +338,25 @@ class Workloads(Controller):
         conditions = status.conditions(pod.get("status", {}).get("conditions", []), wanted)
         told = {"phase": "Running", "conditions": conditions, "containerStatuses": containers, "startTime": since}
         self.api.patch(PODS, of_name(pod), namespace, {"status": told}, subresource="status")
+
+    def _namespace(self, name: str) -> None:
+        """What is on the disk for a namespace goes with it: volumes, and the data of a hosted cluster."""
+        if self.mirror(NAMESPACES).get(name) is None:
+            for where in (self.around.lab / "hosted", self.around.lab / "pods"):
+                forget(where / name)
+
+    def _deleted_pod(self, namespace: str, name: str) -> None:
+        """A pod that somebody deletes ends, and its workload starts another if it still wants one."""
+        pod = self.mirror(PODS).get(name, namespace)
+        if pod is None or not pod["metadata"].get("deletionTimestamp"):
+            return
+        for key, place in list(self._places.items()):
+            if place.pod == name and key.split("/")[1] == namespace:
+                run, place.dismissed = place.run, True
+                if run is not None:
+                    run.stop()
+                self.agenda.add(key)
+        self._delete_pod(namespace, name)
 
     def _delete_pod(self, namespace: str, name: str) -> None:
         # Nobody but a kubelet ends the grace period of a pod.

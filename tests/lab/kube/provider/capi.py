@@ -9,7 +9,7 @@ from lab.kube.controller import Mirror
 
 GROUP = "cluster.x-k8s.io"
 CLUSTER_NAME = f"{GROUP}/cluster-name"
-CONTROL_PLANE = f"{GROUP}/control-plane"
+_CONTROL_PLANE = f"{GROUP}/control-plane"
 PAUSED = f"{GROUP}/paused"
 
 
@@ -38,6 +38,10 @@ def owner(body: Object, kind: str) -> str | None:
 def label(body: Object, name: str) -> str | None:
     found = body["metadata"].get("labels", {}).get(name)
     return None if found is None else str(found)
+
+
+def of_control_plane(body: Object) -> bool:
+    return label(body, _CONTROL_PLANE) is not None
 
 
 def paused(cluster: Object, body: Object) -> bool:

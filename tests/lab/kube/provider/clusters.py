@@ -23,9 +23,9 @@ API_AVAILABLE = "APIServerAvailable"
 WAIT_FOR_MACHINES = 10
 WAIT_FOR_NAME = 15
 RETRY_LABEL = 30
-#: Between two looks whether the hosted API answers; the lab does not ask faster than five times a second.
+#: Between two looks whether the hosted API answers; the lab does not ask faster than twice a second.
 PROBE = 1
-PROBE_AT_LEAST = 0.2
+PROBE_AT_LEAST = 0.5
 
 
 class Pending(Exception):
@@ -47,7 +47,7 @@ class Clusters(Controller):
         self.watch(self._clusters, namespace=namespace or None, key=_of_cluster)
 
     def _of_control_plane_machine(self, body: Object) -> list[str]:
-        if capi.label(body, capi.CONTROL_PLANE) is None:
+        if not capi.of_control_plane(body):
             return []
         namespace = body["metadata"]["namespace"]
         cluster = self.mirror(self._clusters).get(capi.label(body, capi.CLUSTER_NAME) or "", namespace)
@@ -153,7 +153,7 @@ class Clusters(Controller):
         current = {str(each["ip"]) for each in record.get("ip_addresses", []) if each.get("ip")}
         running, pending = [], False
         for machine in capi.of_cluster(self.mirror(MAAS_MACHINES), draft.namespace, of_name(cluster)):
-            if capi.label(machine, capi.CONTROL_PLANE) is None:
+            if not capi.of_control_plane(machine):
                 continue
             ip, up = dns.external_ip(machine, preferred), _running(machine)
             pending |= (ip in current) != up

@@ -167,6 +167,14 @@ class Maas:
             if not error.status:
                 raise
 
+    def ensure_tag(self, name: str) -> None:
+        """Make the tag; that there is one of this name already is fine."""
+        try:
+            self.call("POST", "/tags/", {"name": name})
+        except MaasError as error:
+            if not error.status:
+                raise
+
     # -- VM hosts ---------------------------------------------------------------------------------------------------
 
     def vm_hosts(self) -> list[dict[str, Any]]:

@@ -4,7 +4,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from lab.kube.api import MACHINE_DEPLOYMENTS
 from lab.kube.provider.conftest import Scene, soon
+from lab.kube.provider.maas import Maas
+from lab.kube.provider.vms import NAME
+from lab.simulator.model import Machine
 
 NEWER = "v0.9.0"
 
@@ -53,3 +59,55 @@ def test_it_looks_at_all_namespaces_whatever_it_is_told(newer_scene: Scene) -> N
     newer_scene.cluster()
     newer_scene.provider(NEWER, NAMESPACE="elsewhere")
     soon(lambda: "looking at all" in newer_scene.log())
+
+
+def vm_host(scene: Scene) -> Machine:
+    """A machine that runs LXD, registered as a VM host of a pool and of a zone."""
+    under = scene.sim.machine("kvm1", status="Deployed", cpu=16, memory=65536)
+    server = scene.sim.lxd("kvm1")
+    client = Maas(scene.sim.url, scene.sim.api_key)
+    client.json("POST", "/resourcepools/", {"name": "kvm"})
+    form = {"type": "lxd", "power_address": server.address, "password": server.password, "pool": "kvm"}
+    client.json("POST", "/vm-hosts/", {**form, "name": "lxd-host-kvm1", "project": "maas"})
+    scene.sim.forward(1)
+    return under
+
+
+LXD: dict[str, Any] = {"lxd": {"enabled": True, "vmConfig": {"diskSize": 20}}}
+
+
+def test_without_a_host_the_wish_is_said(newer_scene: Scene) -> None:
+    newer_scene.cluster()
+    newer_scene.provider(NEWER)
+    newer_scene.pool(**LXD)
+    failed = soon(lambda: found if (found := newer_scene.deployed()).get("reason") == "MachineDeployFailed" else {})
+    assert failed["message"] == (
+        "failed to deploy MaasMachine instance: compose failed prior to deploy: "
+        "failed to select LXD VM host: no LXD hosts available"
+    )
+
+
+def test_a_vm_is_composed_deployed_when_it_is_ready_and_deleted(newer_scene: Scene) -> None:
+    scene = newer_scene
+    under = vm_host(scene)
+    scene.sim.requests.clear()
+    scene.cluster()
+    scene.provider(NEWER)
+    scene.pool(**LXD, resourcePool="kvm")
+    system_id = str(soon(lambda: scene.maas_machines() and scene.maas_machine()["spec"].get("systemID")))
+    name = scene.machines()[0]["metadata"]["name"]
+    assert scene.maas_machine()["metadata"]["annotations"][NAME].startswith(f"vm-{name}-")
+    calls = [call for call in scene.calls() if "dnsresources" not in call]
+    assert calls[:3] == ["GET vm-hosts/", f"GET machines/{under.system_id}/", "POST vm-hosts/1/ compose"]
+    composed = next(each.params for each in scene.sim.requests if each.op == "compose")
+    assert (composed["cores"], composed["memory"], composed["storage"]) == (["2"], ["4096"], ["20"])
+    refused = "failed to deploy MaasMachine instance: failed to deploy existing VM: status: 409, message: "
+    soon(lambda: scene.deployed().get("message", "").startswith(refused))
+    scene.sim.advance(system_id)
+    soon(lambda: scene.sim.find(system_id).status.name == "DEPLOYING")
+    assert scene.sim.find(system_id).hostname == f"vm-{name}"
+    scene.sim.advance(system_id)
+    soon(lambda: scene.maas_machine()["status"].get("ready"))
+    scene.api.patch(MACHINE_DEPLOYMENTS, "workers", scene.namespace, {"spec": {"replicas": 0}})
+    soon(lambda: not scene.maas_machines())
+    assert f"DELETE machines/{system_id}/" in scene.calls()

@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the operator says to manifests that cannot work: all are applied at once, then each is looked at."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from lab.kube.api import HOSTED_CLUSTERS, HOSTED_CONTROL_PLANES, Object
+from lab.kube.examples import credentials, hosted_cluster
+from lab.kube.handle import Lab
+from lab.kube.sights import Sight, condition, conditions, seen
+
+NAMESPACE = "bad"
+#: The first thing that a pass of the operator does, and its words when it cannot do it.
+FAILED = ("ReconciliationSucceeded", "False", "ReconciliationError")
+PASSED = Sight("ReconciliationSucceeded", "True", "ReconciliatonSucceeded", "Reconciliation completed successfully")
+IMAGE = "failed to get controlPlaneOperatorImage: failed to extract release metadata: "
+
+
+@dataclass
+class Manifests:
+    """The objects of one hosted cluster, to be spoilt."""
+
+    lab: Lab
+    objects: list[Object]
+
+    @property
+    def cluster(self) -> Object:
+        return self.objects[-1]
+
+    @property
+    def spec(self) -> Object:
+        spec: Object = self.cluster["spec"]
+        return spec
+
+    def secret(self, suffix: str) -> Object:
+        return next(each for each in self.objects if each["metadata"]["name"].endswith(suffix))
+
+    def without(self, suffix: str) -> None:
+        self.objects.remove(self.secret(suffix))
+
+    def publish(self, service: str, how: Object) -> None:
+        """Publish a service in another way."""
+        for each in self.spec["services"]:
+            if each["service"] == service:
+                each["servicePublishingStrategy"] = how
+
+    def network(self, **networks: str) -> None:
+        self.spec["networking"].update({name: [{"cidr": cidr}] for name, cidr in networks.items()})
+
+    def configure(self, **objects: Any) -> None:
+        self.spec.setdefault("configuration", {}).update(objects)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is spoilt, what the HostedCluster says then, and which conditions it never gets."""
+
+    name: str
+    spoil: Callable[[Manifests], object]
+    sights: tuple[Sight, ...]
+    never: tuple[str, ...] = ()
+    beyond: Callable[[Lab, Object], bool] = field(default=lambda _lab, _cluster: True)
+
+
+def _text(value: str) -> dict[str, str]:
+    return {"wrong": base64.b64encode(value.encode()).decode()}
+
+
+def _untouched(_lab: Lab, cluster: Object) -> bool:
+    """The operator has neither taken hold of it nor given it a name."""
+    return not cluster["metadata"].get("finalizers") and "infraID" not in cluster["spec"]
+
+
+def _without_control_plane(lab: Lab, cluster: Object) -> bool:
+    name = cluster["metadata"]["name"]
+    return lab.api.get(HOSTED_CONTROL_PLANES, name, f"{NAMESPACE}-{name}") is None
+
+
+def _release(version: str) -> Callable[[Manifests], object]:
+    return lambda the: the.spec["release"].update(image=the.lab.release(version))
+
+
+def _failed(message: str) -> Sight:
+    return Sight(*FAILED, message)
+
+
+def _invalid(message: str) -> tuple[Sight, ...]:
+    """What the configuration is blamed for shows in three places."""
+    return (
+        Sight("ValidConfiguration", "False", "InvalidConfiguration", message),
+        _failed(f"configuration is invalid: {message}"),
+        Sight("Progressing", "False", "Blocked", f"ValidConfiguration condition is false: {message}"),
+    )
+
+
+def _unsupported(message: str) -> tuple[Sight, ...]:
+    return (
+        Sight("ValidReleaseImage", "False", "InvalidImage", message),
+        Sight("Progressing", "False", "Blocked", f"ValidReleaseImage condition is false: {message}"),
+        Sight("Available", "False", "WaitingForAvailable", f"ValidReleaseImage condition is false: {message}"),
+        PASSED,
+    )
+
+
+def _no_credentials(message: str) -> tuple[Sight, ...]:
+    return (
+        Sight("PlatformCredentialsFound", "False", "PlatformCredentialsNotFound", message),
+        _failed(f"failed to reconcile platform credentials: {message}"),
+    )
+
+
+LOAD_BALANCER = {"type": "LoadBalancer"}
+SAME_HOST = {"type": "LoadBalancer", "loadBalancer": {"hostname": "api.bad.lab.example"}}
+#: The release of a case, which no other may have read before: what is read is remembered.
+OF_A_CASE = {
+    "annotated": "4.20.98",
+    "no-release": "4.20.97",
+    "pull-secret-json": "4.20.96",
+    "unknown-tag": "4.20.99",
+}
+ANNOTATION = "hypershift.openshift.io/control-plane-operator-image"
+
+
+def _annotate(the: Manifests) -> None:
+    _release(OF_A_CASE["annotated"])(the)
+    image = f"{the.lab.facts['registry']}/ocp/hypershift:4.20.8"
+    the.cluster["metadata"].setdefault("annotations", {})[ANNOTATION] = image
+
+
+def _spoil_pull_secret(version: str) -> Callable[[Manifests], object]:
+    def spoil(the: Manifests) -> None:
+        _release(version)(the)
+        the.secret("-pull-secret").update(data={".dockerconfigjson": "ew=="})
+
+    return spoil
+
+
+def _share_a_host(the: Manifests) -> None:
+    the.publish("APIServer", SAME_HOST)
+    the.publish("OAuthServer", SAME_HOST)
+
+
+CASES = (
+    Case(
+        "pull-secret-missing",
+        lambda the: the.without("-pull-secret"),
+        (_failed('failed to get pull secret: Secret "pull-secret-missing-pull-secret" not found'),),
+        ("Available", "ValidConfiguration"),
+        _untouched,
+    ),
+    Case(
+        "pull-secret-key",
+        lambda the: the.secret("-pull-secret").update(data=_text("{}")),
+        (_failed("expected .dockerconfigjson key in pull secret"),),
+        ("Available",),
+        _untouched,
+    ),
+    Case(
+        "pull-secret-json",
+        _spoil_pull_secret(OF_A_CASE["pull-secret-json"]),
+        (_failed(IMAGE + r"failed to get repo setup: .*failed to parse docker credentials: .*"),),
+        ("Available",),
+        _untouched,
+    ),
+    # What is known of a release needs no credentials; then it is Kubernetes that reads the copy.
+    Case(
+        "pull-secret-json-later",
+        _spoil_pull_secret("4.20.8"),
+        (_failed(r'failed to reconcile pull secret: Secret "pull-secret" is invalid: data\[.dockerconfigjson\]: .*'),),
+    ),
+    Case(
+        "unknown-tag",
+        _release(OF_A_CASE["unknown-tag"]),
+        (_failed(IMAGE + r"failed to obtain root manifest for \S+:4.20.99: .*manifest unknown.*"),),
+        ("Available",),
+        _untouched,
+    ),
+    Case(
+        "no-release",
+        _release(OF_A_CASE["no-release"]),
+        (
+            _failed(
+                "failed to get controlPlaneOperatorImage: couldn't read image stream data as a serialized "
+                "ImageStream: unexpected end of JSON input\nraw data:\n.*"
+            ),
+        ),
+        ("Available",),
+        _untouched,
+    ),
+    Case(
+        "annotated",
+        _annotate,
+        (
+            Sight(
+                "ValidReleaseImage",
+                "False",
+                "PayloadArchNotFound",
+                "failed to determine if release image multi-arch: .*manifest unknown.*",
+            ),
+        ),
+    ),
+    Case(
+        "too-new",
+        _release("4.25.0"),
+        _unsupported('the latest version supported is: "4.21.0". Attempting to use: "4.25.0"'),
+    ),
+    Case(
+        "too-old",
+        _release("4.13.9"),
+        _unsupported('the minimum version supported for platform MAAS is: "4.14.0". Attempting to use: "4.13.9"'),
+    ),
+    Case(
+        "credentials-missing",
+        lambda the: the.without(credentials("")),
+        _no_credentials(
+            'failed to get MAAS credentials secret: Secret "credentials-missing-maas-credentials" not found'
+        ),
+        beyond=_without_control_plane,
+    ),
+    Case(
+        "credentials-endpoint",
+        lambda the: the.secret(credentials(""))["data"].pop("MAAS_ENDPOINT"),
+        _no_credentials("MAAS credentials secret is missing required key: MAAS_ENDPOINT"),
+    ),
+    Case(
+        "credentials-key",
+        lambda the: the.secret(credentials(""))["data"].pop("MAAS_API_KEY"),
+        _no_credentials("MAAS credentials secret is missing required key: MAAS_API_KEY"),
+    ),
+    Case(
+        "platform-empty",
+        lambda the: the.spec["platform"].pop("maas"),
+        _no_credentials("failed to reconcile MAAS credentials, empty MAAS platform spec"),
+    ),
+    Case(
+        "route",
+        lambda the: the.publish("OAuthServer", {"type": "Route"}),
+        _invalid('cluster does not support Routes, but service "OAuthServer" is exposed via a Route'),
+    ),
+    Case(
+        "same-host",
+        _share_a_host,
+        _invalid("service type .* can't be published with the same hostname api.bad.lab.example as service type .*"),
+    ),
+    Case(
+        "overlap",
+        lambda the: the.network(machineNetwork="10.132.0.0/16"),
+        _invalid(
+            'spec.networking.MachineNetwork: Invalid value: "10.132.0.0/16": spec.networking.MachineNetwork and '
+            "spec.networking.ClusterNetwork overlap: 10.132.0.0/16 and 10.132.0.0/14"
+        ),
+    ),
+    Case(
+        "advertise",
+        lambda the: the.network(machineNetwork="172.20.0.0/16"),
+        _invalid(
+            'spec.networking.MachineNetwork: Invalid value: "172.20.0.0/16": '
+            "the field spec.networking.MachineNetwork with content 172.20.0.0/16 overlaps with the defined "
+            "AdvertiseAddress 172.20.0.1 prefix: <nil>"
+        ),
+    ),
+    Case(
+        "node-port-address",
+        lambda the: the.publish("APIServer", {"type": "NodePort", "nodePort": {"address": "172.31.0.9"}}),
+        _invalid(
+            'spec.networking.ServiceNetwork: Invalid value: "172.31.0.0/16": Nodeport IP is within the service network '
+            "range: 172.31.0.9 is within 172.31.0.0/16"
+        ),
+    ),
+    Case(
+        "mixed-stacks",
+        lambda the: the.network(clusterNetwork="10.132.0.0/14", serviceNetwork="fd02::/112"),
+        _invalid(
+            "spec.networking: Forbidden: declare multiple network stacks as primary network in the cluster definition "
+            "is not allowed, ipv4: .*, ipv6: .*"
+        ),
+    ),
+    Case(
+        "trust-bundle-missing",
+        lambda the: the.spec.update(additionalTrustBundle={"name": "nobodys"}),
+        _invalid("failed to get configMap nobodys: .*"),
+    ),
+    Case(
+        "trust-bundle-key",
+        lambda the: the.spec.update(additionalTrustBundle={"name": "without-bundle"}),
+        _invalid("configMap without-bundle must have a ca-bundle.crt key"),
+    ),
+    Case(
+        "ssh-key-missing",
+        lambda the: the.without("-ssh-key"),
+        (_failed("failed to get hostedcluster SSHKey secret ssh-key-missing-ssh-key: .*not found"),),
+    ),
+    Case(
+        "ssh-key-key",
+        lambda the: the.secret("-ssh-key").update(data=_text("ssh-ed25519 AAAA")),
+        (
+            _failed(
+                'failed to reconcile controlplane SSHKey secret: hostedcluster SSHKey secret "ssh-key-key-ssh-key" '
+                "must have a id_rsa.pub key"
+            ),
+        ),
+    ),
+    Case(
+        "encryption-missing",
+        lambda the: the.without("-etcd-encryption-key"),
+        (_failed("failed to get active aescbc secret encryption-missing-etcd-encryption-key: .*not found"),),
+    ),
+    # Nothing says that it waits for a key: all is well, and the control plane never comes.
+    Case(
+        "encryption-key",
+        lambda the: the.secret("-etcd-encryption-key").update(data=_text("0" * 32)),
+        (PASSED, Sight("PlatformCredentialsFound", "True", "AsExpected")),
+        beyond=_without_control_plane,
+    ),
+    Case(
+        "ignition-by-load-balancer",
+        lambda the: the.publish("Ignition", LOAD_BALANCER),
+        (PASSED, Sight("Available", "False", "WaitingForAvailable", "Waiting for hosted control plane to be healthy")),
+        ("ReconciliationActive", "ValidReleaseImage", "Progressing", "IgnitionEndpointAvailable"),
+        _untouched,
+    ),
+    Case(
+        "paused",
+        lambda the: the.spec.update(pausedUntil="true"),
+        (
+            Sight("ReconciliationActive", "False", "ReconciliationPaused", "Reconciliation paused until field removed"),
+            PASSED,
+        ),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def all_at_once(lab: Lab) -> Iterator[Lab]:
+    """Every case's manifests applied. The operator's own passes are enough, so no control plane is started."""
+    lab.fault("hold", namespace=f"{NAMESPACE}-.*", name=".*")
+    for version in ("4.25.0", "4.13.9"):
+        lab.fault("release-incomplete", version=version, lacks="tools")
+    lab.fault("release-empty", version=OF_A_CASE["no-release"])
+    applied: list[Object] = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "without-bundle", "namespace": NAMESPACE},
+            "data": {"wrong": ""},
+        }
+    ]
+    for case in CASES:
+        manifests = Manifests(lab, hosted_cluster(case.name, lab.release(), namespace=NAMESPACE))
+        case.spoil(manifests)
+        applied = [*manifests.objects, *applied] if case is CASES[0] else [*applied, *manifests.objects]
+    lab.apply(applied)
+    yield lab
+    lab.kubectl("-n", NAMESPACE, "delete", "hostedclusters", "--all", "--wait=false")
+    lab.heal("hold")
+    lab.heal("release-incomplete")
+    lab.heal("release-empty")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_operator_says_what_is_wrong(all_at_once: Lab, case: Case) -> None:
+    cluster = seen(all_at_once, HOSTED_CLUSTERS, case.name, NAMESPACE, *case.sights)
+    there = sorted(set(case.never) & set(conditions(cluster)))
+    assert not there, f"{case.name} has conditions that it should never get: {there}"
+    assert case.beyond(all_at_once, cluster), condition(cluster, "Available")

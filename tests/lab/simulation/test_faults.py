@@ -51,6 +51,17 @@ def test_a_fault_hits_what_it_names_as_often_as_it_says(sim: Simulator, maas: An
     assert maas("POST", "zones/", {"name": "az1"}).status_code == 200
 
 
+def test_each_fault_is_healed_alone(sim: Simulator, maas: Any) -> None:
+    requests_fail = sim.fault("error", method="POST", path="zones/", hits=0)
+    deployments_fail = sim.fault("machine", hostname="^bad", action="deploy", times=-1)
+    sim.machine("bad01", status="Deploying")
+    sim.heal(deployments_fail)
+    sim.advance()
+    assert (maas.status("bad01"), maas("POST", "zones/", {"name": "az1"}).status_code) == ("Deployed", 500)
+    sim.heal(requests_fail)
+    assert maas("POST", "zones/", {"name": "az1"}).status_code == 200
+
+
 def test_latency_does_not_hold_others_up(sim: Simulator, maas: Any) -> None:
     sim.fault("latency", path="machines/", latency=400, hits=0)
     from threading import Thread

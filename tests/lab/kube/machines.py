@@ -15,12 +15,14 @@ import re
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from lab.kube import first_boot, kubelet
 from lab.kube.kubelet import Disk, Host, Kubelet, Manners
 from lab.kube.speed import Speed
 from lab.simulator import Simulator
+from lab.simulator.errors import Refusal
 from lab.simulator.model import Machine, Status
 
 # Seconds of real life.
@@ -203,6 +205,7 @@ class Machines:
         self._log = logging.getLogger("lab.machines")
         self._faults = Faults()
         self._deployments: dict[str, Deployment] = {}
+        self._begun: set[str] = set()
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
@@ -257,6 +260,18 @@ class Machines:
                     del self._deployments[system_id]
             for machine in deployed.values():
                 self._switch(machine)
+            deploying = [machine for machine in state.machines if machine.status is Status.DEPLOYING]
+            for machine in deploying:
+                if machine.system_id not in self._begun:
+                    self._begin(machine)
+            self._begun = {machine.system_id for machine in deploying}
+
+    def _begin(self, machine: Machine) -> None:
+        """Switch on what is to be deployed, as MAAS's workflow does some seconds after the answer."""
+        if machine.power_state == "off":
+            # One that cannot be switched on fails at the end of its deployment.
+            with suppress(Refusal):
+                self._sim.world.engine.power(machine, "power-on")
 
     def _switch(self, machine: Machine) -> None:
         deployment = self._deployments.get(machine.system_id)

@@ -54,6 +54,13 @@ def test_only_deployed_machines_with_user_data_run(sim: Simulator, maas: Caller,
     assert machines.alive() == ["worker01"]
 
 
+def test_a_machine_is_on_while_it_is_deployed(sim: Simulator, maas: Caller, machines: Machines) -> None:
+    assert maas.op("worker01", "deploy", distro_series=stocked.IMAGE).ok
+    eventually(lambda: sim.find("worker01").power_state == "on")
+    assert sim.find("worker01").status.name == "DEPLOYING"
+    assert machines.alive() == []
+
+
 @pytest.mark.parametrize("act", ["power_off", "release", "rescue_mode", "mark_broken"])
 def test_a_machine_that_is_taken_away_stops(sim: Simulator, maas: Caller, machines: Machines, act: str) -> None:
     deploy(sim, maas, "worker01")

@@ -74,8 +74,7 @@ class Clusters(Controller):
             again = self._removed(draft, cluster) if draft.deleting else self._kept(draft, cluster)
         finally:
             draft.save()
-        real = self._settings.sync_period if again is None else min(again, self._settings.sync_period)
-        return self._settings.speed.seconds(real)
+        return self._settings.again(again)
 
     def _cluster_of(self, body: Object) -> Object | None:
         name = capi.owner(body, "Cluster")

@@ -276,7 +276,7 @@ class Look:
         try:
             self._hosted.name_node(self._cluster, machine.hostname, spec["providerID"])
         except (ApiError, Unreachable, Offline) as error:
-            self.log.info("%s: Unable to set Node hostname: %s", draft.name, error)
+            self.log.debug("%s: Unable to set Node hostname: %s", draft.name, error)
             text = "Unable to set the node provider update"
             self._recorder.warn(draft.body, "NodeProviderUpdateFailed", text)
             return WAIT_FOR_NODE

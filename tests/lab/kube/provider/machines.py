@@ -78,8 +78,7 @@ class Machines(Controller):
         finally:
             look.close()
             draft.save()
-        sync = self._settings.sync_period
-        return self._settings.speed.seconds(sync if again is None else min(again, sync))
+        return self._settings.again(again)
 
 
 def _of_machine(body: Object) -> list[str]:

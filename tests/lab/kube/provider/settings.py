@@ -17,6 +17,9 @@ from lab.kube.provider.maas import Maas
 from lab.kube.provider.versions import Behaviour
 from lab.kube.speed import Speed
 
+#: However fast the lab is, a timer brings an object up twice a second at most.
+AGAIN_AT_LEAST = 0.5
+
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 #: What the program says, in this order, when it was not told where MAAS is.
 _NEEDED = (
@@ -38,6 +41,11 @@ class Settings:
     verbosity: int
     proxy: str
     environment: Mapping[str, str] = field(repr=False)
+
+    def again(self, real: float | None) -> float:
+        """In how many seconds of the lab to look again; with everything else when nothing is to be waited for."""
+        wanted = self.sync_period if real is None else min(real, self.sync_period)
+        return max(self.speed.seconds(wanted), AGAIN_AT_LEAST)
 
     def maas(self) -> Maas:
         """MAAS for one pass. Without its address or a key the whole program ends, as the real one does then."""

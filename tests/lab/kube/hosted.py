@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from lab.kube import control_plane
-from lab.kube.api import SERVICES, Api
+from lab.kube.api import CLAIMS, SERVICES, Api
 from lab.kube.hosted_apis import SERVICE
 from lab.kube.keeper import plain_environment
 from lab.kube.pods import NotYet, Pod, with_flags
@@ -35,6 +36,7 @@ def folder(lab: Path, namespace: str) -> Path:
 def etcd(around: Surroundings, pod: Pod) -> ProcessRun:
     """One member, on a socket instead of TLS: whoever may enter the folder may read it."""
     where = folder(around.lab, pod.namespace)
+    _begin_volume(around.control_plane.api, pod, where)
     program = control_plane.etcd(around.binaries.etcd, where)
     (where / control_plane.ETCD_SOCKET).unlink(missing_ok=True)
     process = Process(
@@ -46,6 +48,15 @@ def etcd(around: Surroundings, pod: Pod) -> ProcessRun:
         cwd=where,
     )
     return ProcessRun(process, program.ready, around.ports)
+
+
+def _begin_volume(api: Api, pod: Pod, where: Path) -> None:
+    """Data belong to a claim: a cluster made again under its old name has a new one, and begins empty."""
+    claim = api.get(CLAIMS, f"data-{pod.workload}-0", pod.namespace)
+    identity, known = claim["metadata"]["uid"] if claim else "", where / "claim"
+    if not known.exists() or known.read_text() != identity:
+        shutil.rmtree(where / "etcd", ignore_errors=True)
+        known.write_text(identity)
 
 
 def api_server(around: Surroundings, pod: Pod) -> ProcessRun:

@@ -23,8 +23,11 @@ LEASE = "controller-leader-election-capmaas"
 #: Real seconds; and the lab renews at most twice a second.
 RETRY = 2
 RETRY_AT_LEAST = 0.5
-#: How many renewals have to fail before the lease is lost, and be missed before another may take it.
-RENEWALS_LOST, RENEWALS_FREE = 5, 7.5
+#: How many renewals are missed before another may take the lease.
+RENEWALS_FREE = 7.5
+#: Seconds without a renewal after which the lease is lost. However fast the lab is, its API server takes its time to
+#: start again.
+LOST_AFTER = 10
 
 
 class Leader:
@@ -57,22 +60,18 @@ class Leader:
         threading.Thread(target=self._renew, args=(lost,), name="lease", daemon=True).start()
 
     def _renew(self, lost: Callable[[], None]) -> None:
-        failed = 0
-        while True:
+        renewed = time.monotonic()
+        while time.monotonic() - renewed < LOST_AFTER:
             time.sleep(self._retry)
             try:
                 lease = self._api.get(LEASES, LEASE, self._namespace)
                 if lease is not None and lease["spec"].get("holderIdentity") != self._me:
-                    failed = RENEWALS_LOST
-                else:
-                    self._write(lease)
-                    failed = 0
+                    break
+                self._write(lease)
+                renewed = time.monotonic()
             except (ApiError, Unreachable) as error:
                 self._log.info("the lease was not renewed: %s", error)
-                failed += 1
-            if failed >= RENEWALS_LOST:
-                lost()
-                return
+        lost()
 
     def _write(self, lease: Object | None) -> None:
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

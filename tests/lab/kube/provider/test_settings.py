@@ -67,3 +67,12 @@ def test_a_duration_is_written_as_in_go(text: str, seconds: float) -> None:
 def test_the_key_is_not_shown() -> None:
     told = settings.parse(ARGUMENTS, {**KUBECONFIG, "LAB_IMAGE": "c:v0.9.0", "MAAS_API_KEY": "a:b:secret"})
     assert "secret" not in repr(told)
+
+
+@pytest.mark.parametrize(
+    ("speed", "real", "seconds"),
+    [("1", 30, 30), ("1", None, 900), ("1", 1000, 900), ("60", 300, 5), ("60", None, 15), ("240", 30, 0.5)],
+)
+def test_the_next_look_comes_in_the_lab_s_time(speed: str, real: float | None, seconds: float) -> None:
+    told = settings.parse(ARGUMENTS, {**KUBECONFIG, "LAB_IMAGE": "c:v0.9.0", "LAB_SPEED": speed})
+    assert told.again(real) == seconds

@@ -155,9 +155,9 @@ class Lab:
         """Begin a fault; what was done, in words."""
         return str(self.ask("fault", name=name, parameters=parameters))
 
-    def heal(self, name: str = "") -> str:
-        """End this fault, or all."""
-        return str(self.ask("heal", name=name))
+    def heal(self, name: str = "", /, **parameters: str) -> str:
+        """End the faults of this name that were begun with these parameters, or all."""
+        return str(self.ask("heal", name=name, parameters=parameters))
 
     def user(self, name: str, rules: Iterable[dict[str, Any]], *, namespace: str = "") -> Path:
         """The kubeconfig of a user with just these rules of RBAC, everywhere or in one namespace."""

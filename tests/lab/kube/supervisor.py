@@ -290,7 +290,7 @@ class ControlServer(socketserver.ThreadingTCPServer):
         if verb == "fault":
             return supervisor.faults.set(asked["name"], **asked.get("parameters", {}))
         if verb == "heal":
-            return supervisor.faults.heal(asked.get("name", ""))
+            return supervisor.faults.heal(asked.get("name", ""), **asked.get("parameters", {}))
         if verb == "user":
             return str(supervisor.user(asked["name"], asked["rules"], asked.get("namespace", "")))
         raise ValueError(f"The supervisor knows no command {verb!r}.")

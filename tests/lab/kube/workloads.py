@@ -17,19 +17,21 @@ from lab.kube.api import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     JOBS,
+    LEASES,
     NAMESPACES,
     PODS,
     STATEFUL_SETS,
     Api,
     ApiError,
     Object,
+    Unreachable,
     of_name,
     of_namespace,
 )
 from lab.kube.claims import Claims
 from lab.kube.controller import Controller
 from lab.kube.pods import NODE, NotYet, forget, main_container, prepared, revision_of
-from lab.kube.recipes import Recipe, recipe_for
+from lab.kube.recipes import Recipe, lock_of, recipe_for
 from lab.kube.runs import ProcessRun, Run
 from lab.kube.status import Standing
 from lab.kube.surroundings import Surroundings
@@ -37,7 +39,11 @@ from lab.kube.surroundings import Surroundings
 KINDS = {"Deployment": DEPLOYMENTS, "StatefulSet": STATEFUL_SETS, "Job": JOBS}
 # Seconds of a real cluster till a container whose image is there serves, and between restarts of one that crashes.
 START, CRASH_FIRST, CRASH_MOST = 8, 10, 300
+# How long the next run of a program that was killed waits for the lock of the last.
+LOCK = 60
 LOOK_AGAIN = 0.25
+# Of what a program said last, this much is shown.
+SHORT = 240
 
 
 @dataclass
@@ -110,9 +116,9 @@ class Workloads(Controller):
         self._look_at_all()
         return hold
 
-    def release(self, hold: Hold | None = None) -> None:
-        """Hold them no more, or nothing at all."""
-        self._holds = [each for each in self._holds if hold is not None and each is not hold]
+    def release(self, hold: Hold) -> None:
+        """Hold them no more."""
+        self._holds = [each for each in self._holds if each is not hold]
         self._look_at_all()
 
     def runs(self) -> dict[str, ProcessRun]:
@@ -185,7 +191,7 @@ class Workloads(Controller):
             if place.dismissed:
                 self._end(place, namespace)
             else:
-                self._died(key, place, namespace)
+                self._died(key, body, place, namespace)
         trouble = ""
         if place.run is None and time.monotonic() >= place.not_before:
             trouble = self._start(key, body, place, recipe)
@@ -224,16 +230,28 @@ class Workloads(Controller):
         run.process.wait()
         self.agenda.add(key)
 
-    def _died(self, key: str, place: Place, namespace: str) -> None:
+    def _died(self, key: str, body: Object, place: Place, namespace: str) -> None:
         """It ended by itself. Restarts come later and later, as a kubelet has it."""
         end = place.run.end if place.run else ""
         pause = min(CRASH_FIRST * 2.0**place.crashes, CRASH_MOST) if place.crashes else 0.0
         place.crashes += 1
         place.not_before = time.monotonic() + self.around.speed.seconds(pause)
         where = key.partition("/")[2]
-        self.deaths.append(f"{time.strftime('%H:%M:%S')} {where} {end.splitlines()[0]}; it is started again")
+        self.deaths.append(f"{time.strftime('%H:%M:%S')} {where} {end[:SHORT]}; it is started again")
         self.log.warning("%s %s", where, end)
         self._end(place, namespace)
+        lock = lock_of(main_container(body["spec"]["template"]))
+        if lock:
+            timer = threading.Timer(self.around.speed.seconds(LOCK), self._unlock, (namespace, lock))
+            timer.daemon = True
+            timer.start()
+
+    def _unlock(self, namespace: str, lock: str) -> None:
+        """The dead cannot give their lock back; the minute that the next one would wait is shorter here."""
+        try:
+            self.api.patch(LEASES, lock, namespace, {"spec": {"holderIdentity": ""}})
+        except (ApiError, Unreachable) as error:
+            self.log.info("%s/%s stays locked: %s", namespace, lock, error)
 
     def _end(self, place: Place, namespace: str) -> None:
         run, place.run, place.dismissed = place.run, None, False

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lab.kube.faults import maas, parts, programs, rules, workloads
-from lab.kube.faults.fault import Fault
+from lab.kube.faults.fault import Fault, Words
 
 if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
@@ -27,13 +27,17 @@ FAULTS: Mapping[str, Fault] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Active:
     """A fault in force."""
 
     name: str
+    words: Words
     said: str
     cure: Callable[[], None]
+
+    def fits(self, name: str, words: Words) -> bool:
+        return name in ("", self.name) and words.items() <= self.words.items()
 
 
 class Faults:
@@ -47,19 +51,20 @@ class Faults:
     def set(self, name: str, /, **given: str) -> str:
         """Begin a fault; what was done, in words."""
         fault = _known(name)
-        effect = fault.begin(self._lab, fault.words(name, given))
+        words = fault.words(name, given)
+        effect = fault.begin(self._lab, words)
         log.info("%s: %s", name, effect.said)
         if effect.cure is not None:
             with self._lock:
-                self._active.append(Active(name, effect.said, effect.cure))
+                self._active.append(Active(name, words, effect.said, effect.cure))
         return effect.said
 
-    def heal(self, name: str = "") -> str:
-        """End all faults of this name, or all: the last first. What cannot be cured now stays in force."""
+    def heal(self, name: str = "", /, **words: str) -> str:
+        """End all faults of this name and with these words, or all: the last first. What cannot be cured now stays."""
         if name:
             _known(name)
         with self._lock:
-            chosen = [each for each in self._active if name in ("", each.name)]
+            chosen = [each for each in self._active if each.fits(name, words)]
             self._active = [each for each in self._active if each not in chosen]
         failed = {}
         for each in reversed(chosen):

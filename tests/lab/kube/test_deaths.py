@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever dies in a lab: it recovers, or says what died; and nothing of it outlives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from lab.kube.api import NAMESPACES
+from lab.kube.handle import Lab
+from lab.kube.journey import Journey, condition
+from lab.kube.labs import LabError
+from lab.kube.ports import LOOPBACK
+from lab.kube.processes import remains
+
+MANAGEMENT = ("etcd", "kube-apiserver", "kube-controller-manager", "hypershift/operator")
+HOSTED = (
+    "control-plane-operator",
+    "cluster-api",
+    "capi-provider",
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+)
+
+
+@pytest.fixture(scope="module")
+def mortal(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
+    """A hosted cluster with a node, for tests that kill what it is made of."""
+    journey = Journey(lab, "mortal", tmp_path_factory.mktemp("kubeconfigs"))
+    journey.create(replicas=1)
+    journey.until_available()
+    journey.until_nodes(1)
+    yield journey
+    journey.delete()
+    journey.until_gone()
+
+
+def pid(lab: Lab, name: str) -> int:
+    """Of a program that runs now; 0 between two runs."""
+    process = lab.status()["processes"].get(name, {})
+    return int(process["pid"]) if process.get("state") == "running" else 0
+
+
+def runs_anew(lab: Lab, name: str, before: int) -> bool:
+    return pid(lab, name) not in (0, before)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def test_every_killed_program_is_started_again_and_the_lab_goes_on(mortal: Journey, lab: Lab) -> None:
+    names = [*MANAGEMENT, *(f"{mortal.namespace}/{name}" for name in HOSTED)]
+    for name in names:
+        before = pid(lab, name)
+        assert before, name
+        os.kill(before, signal.SIGKILL)
+        lab.until(f"{name} runs again", partial(runs_anew, lab, name, before), 60)
+    deaths = "\n".join(lab.status()["deaths"])
+    for name in names:
+        assert f"{name} was killed by SIGKILL" in deaths, "it says what died"
+
+    mortal.scale(2)
+    mortal.until_nodes(2)
+    lab.until("it is available", lambda: condition(mortal.cluster(), "Available").get("status") == "True", 60)
+
+
+def test_what_a_killed_supervisor_leaves_is_found_and_cleared_by_the_next_start(
+    new_lab: Callable[..., Lab], tmp_path: Path
+) -> None:
+    before = new_lab("one", operator=False)
+    os.kill(before.facts["supervisor"], signal.SIGKILL)
+    left = [each.part for each in remains(before.folder)]
+    assert sorted(left) == ["etcd", "kube-apiserver", "kube-controller-manager"]
+    with pytest.raises(LabError, match="does not answer"):
+        before.status()
+
+    after = new_lab("one", operator=False)
+    assert after.api.get(NAMESPACES, "default")
+    pids = {each["pid"] for each in after.status()["processes"].values()}
+    assert {each.pid for each in remains(after.folder)} == {*pids, after.facts["supervisor"]}
+
+
+def test_a_stopped_lab_leaves_no_process_no_port_and_no_data(new_lab: Callable[..., Lab]) -> None:
+    lab = new_lab(operator=False)
+    ports = [int(url.rpartition(":")[2].split("/")[0]) for url in (lab.facts["maas_url"], lab.facts["registry"])]
+    ports += [int(lab.api.server.rpartition(":")[2]), lab.facts["control"]]
+    assert all(map(listens, ports))
+    lab.stop()
+    assert remains(lab.folder) == []
+    assert not any(map(listens, ports))
+    assert not lab.folder.exists()
+
+
+def test_a_second_start_in_the_same_place_says_that_one_runs(new_lab: Callable[..., Lab]) -> None:
+    first = new_lab("one", operator=False)
+    with pytest.raises(LabError, match=r"runs in .* already"):
+        new_lab("one", operator=False)
+    assert first.status()["deaths"] == []

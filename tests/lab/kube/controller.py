@@ -67,6 +67,9 @@ class Mirror:
                 # A kind that is not there yet, a server that restarts, a watch too old: look again.
                 self._log.debug("the watch of %s ended: %s", self.resource, error)
                 self._ended.wait(0.5)
+            except Exception:  # a mirror that ends unseen would show its last sight for ever
+                self._log.exception("the watch of %s failed", self.resource)
+                self._ended.wait(0.5)
 
     def _relist(self) -> str:
         items, version = self._api.listing(self.resource, self._namespace, labels=self._labels)

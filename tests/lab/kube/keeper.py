@@ -61,12 +61,12 @@ class Keeper:
         threading.Thread(target=self._keep, args=(program,), name=f"keep {program.name}", daemon=True).start()
 
     def stop(self) -> None:
-        """End all, the last started first."""
+        """End all, the last started first. What they have not written yet goes with the lab's folder."""
         self._ended.set()
         with self._lock:
             running = list(self.processes.values())
         for process in reversed(running):
-            process.stop()
+            process.kill()
 
     def keep_down(self, name: str) -> None:
         """End a program, and do not start it again until `let_up`."""

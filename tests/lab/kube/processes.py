@@ -42,7 +42,6 @@ class Process:
                 start_new_session=True,
             )
         self.started = time.monotonic()
-        self._asked_to_end = False
 
     @property
     def pid(self) -> int:
@@ -77,20 +76,20 @@ class Process:
     def wait(self) -> None:
         self._child.wait()
 
-    def ask_to_end(self) -> None:
-        self._asked_to_end = True
+    def kill(self) -> None:
+        """At once: for a lab that ends, whose data nobody reads again."""
+        self._child.kill()
+        self._child.wait()
+
+    def stop(self, grace: float = GRACE) -> None:
+        """Ask it to end, and wait for it; it is killed when it does not listen."""
         self.signal(signal.SIGTERM)
         # A paused process takes notice of nothing.
         self.signal(signal.SIGCONT)
-
-    def stop(self, grace: float = GRACE) -> None:
-        if not self._asked_to_end:
-            self.ask_to_end()
         try:
             self._child.wait(grace)
         except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
+            self.kill()
 
 
 @dataclass(frozen=True)

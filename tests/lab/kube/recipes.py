@@ -100,6 +100,8 @@ class Row:
     program: str = ""
     first: str = ""
     image: str = ""
+    #: The Lease that its program holds, where there is one.
+    lock: str = ""
 
     def fits(self, container: Object) -> bool:
         command = [*container.get("command", []), *container.get("args", [])]
@@ -112,8 +114,20 @@ class Row:
 
 
 ROWS = (
-    Row("operator", hypershift_operator, program="hypershift-operator", first="run"),
-    Row("control-plane-operator", control_plane_operator, program="control-plane-operator", first="run"),
+    Row(
+        "operator",
+        hypershift_operator,
+        program="hypershift-operator",
+        first="run",
+        lock="hypershift-operator-leader-elect",
+    ),
+    Row(
+        "control-plane-operator",
+        control_plane_operator,
+        program="control-plane-operator",
+        first="run",
+        lock="control-plane-operator-leader-elect",
+    ),
     Row("manager", cluster_api, image="cluster-capi-controllers"),
     Row("maas-capi-controller", provider),
     Row("etcd", hosted.etcd, image="etcd"),
@@ -131,3 +145,8 @@ def recipe_for(container: Object, around: Surroundings) -> Recipe | None:
     if part is None:
         return None
     return lambda _around, pod: PartRun(part(pod.namespace))
+
+
+def lock_of(container: Object) -> str:
+    """The Lease that the container's program holds; empty when it holds none."""
+    return next((row.lock for row in ROWS if row.fits(container)), "")

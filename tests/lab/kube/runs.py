@@ -23,7 +23,7 @@ class Run(Protocol):
 
     def ready(self) -> bool: ...
 
-    def ask_to_end(self) -> None: ...
+    def kill(self) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -51,14 +51,16 @@ class ProcessRun:
 
     @property
     def end(self) -> str:
-        words = self.process.last_words()
+        # Who was killed had no last words: what it said last was about something else.
+        killed = self.process.end.startswith("was killed")
+        words = "" if killed else self.process.last_words()
         return f"{self.process.end}: {words}" if words else self.process.end
 
     def ready(self) -> bool:
         return self.process.alive and self.ready_when()
 
-    def ask_to_end(self) -> None:
-        self.process.ask_to_end()
+    def kill(self) -> None:
+        self.process.kill()
 
     def stop(self) -> None:
         self.process.stop()
@@ -76,7 +78,7 @@ class PartRun:
     def ready(self) -> bool:
         return self.alive
 
-    def ask_to_end(self) -> None:
+    def kill(self) -> None:
         self.stop()
 
     def stop(self) -> None:

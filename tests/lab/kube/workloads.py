@@ -394,12 +394,14 @@ class Workloads(Controller):
             )
 
     def stop(self) -> None:
-        """End all programs: all are asked first, then waited for."""
+        """The lab ends: all programs are killed, and nothing is reported any more."""
         self.ended.set()
         self.agenda.end()
-        running = [place.run for place in self._places.values() if place.run is not None]
-        for run in running:
-            run.ask_to_end()
+        for place in list(self._places.values()):
+            if place.run is not None:
+                place.run.kill()
         super().stop()
-        for run in running:
-            run.stop()
+        # A worker may have been about to start one.
+        for place in list(self._places.values()):
+            if place.run is not None:
+                place.run.kill()

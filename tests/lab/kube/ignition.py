@@ -25,7 +25,7 @@ from datetime import timedelta
 import yaml
 
 from lab.kube import times
-from lab.kube.api import EVENTS, SECRETS, SERVICES, Api, ApiError, Object, Unreachable, of_name
+from lab.kube.api import DEPLOYMENTS, EVENTS, SECRETS, SERVICES, Api, ApiError, Object, Unreachable, of_name
 from lab.kube.controller import Controller
 from lab.kube.https import Handler, Server, server_context
 from lab.kube.speed import Speed
@@ -37,7 +37,7 @@ REACHED = f"{PREFIX}/ignition-reached"
 GENERATED = f"{PREFIX}/last-token-generation-time"
 EXPIRES = f"{PREFIX}/ignition-token-expiration-timestamp"
 
-SERVICE = "ignition-server-proxy"
+SERVER, SERVICE = "ignition-server", "ignition-server-proxy"
 CERTIFICATE = "ignition-server-serving-cert"
 BOOTSTRAP = "bootstrap-kubeconfig"
 
@@ -76,6 +76,12 @@ BAD_TOKEN = Refusal(401, "Unauthorized", "Token invalid")
 # A server error: Ignition tries again, and the payload may be made by then.
 UNKNOWN_TOKEN = Refusal(511, "Token not found", "Token not found in cache")
 BROKEN = Refusal(500, "Invalid ignition payload", "")
+# The proxy's own words, when there is no server behind it.
+NO_SERVER = Refusal(
+    503,
+    "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>",
+    "",
+)
 
 
 class Missing(Exception):
@@ -229,7 +235,7 @@ class _Run(Controller):
         made = self._payloads.get(token) or self._payloads.get(old)
         if made is None:
             ready = self._ready.setdefault(name, time.monotonic() + self._speed.seconds(GENERATING))
-            if self._faulty.makes_none or time.monotonic() < ready:
+            if self._faulty.makes_none or time.monotonic() < ready or not self.serves():
                 return max(ready - time.monotonic(), self._speed.seconds(AGAIN))
             try:
                 made = Payload(name, self._content())
@@ -331,7 +337,14 @@ class _Run(Controller):
         if door is not None:
             door.close()
 
+    def serves(self) -> bool:
+        """Whether the ignition server itself runs; its proxy does while this object does."""
+        server = self.api.get(DEPLOYMENTS, SERVER, self._namespace)
+        return server is None or bool(server.get("status", {}).get("availableReplicas"))
+
     def content_for(self, headers: Headers) -> bytes | Refusal:
+        if not self.serves():
+            return NO_SERVER
         token = token_of(headers)
         if isinstance(token, Refusal):
             return token

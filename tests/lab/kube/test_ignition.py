@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from lab.kube import ignition, times
-from lab.kube.api import EVENTS, NAMESPACES, SECRETS, SERVICES, Api, Object
+from lab.kube.api import DEPLOYMENTS, EVENTS, NAMESPACES, SECRETS, SERVICES, Api, Object
 from lab.kube.authority import Authority, encoded, kubeconfig
 from lab.kube.bare import api_server
 from lab.kube.ignition import EXPIRES, GENERATED, REACHED, Ignition
@@ -261,6 +261,18 @@ def test_it_begins_anew_after_a_restart(scene: Scene, server: Ignition) -> None:
 def test_nobody_listens_without_a_certificate(scene: Scene, server: Ignition) -> None:
     scene.api.patch(SECRETS, "ignition-server-serving-cert", scene.namespace, {"data": {"tls.crt": ""}})
     eventually(lambda: not scene.listens())
+
+
+def test_a_proxy_without_a_server_says_so(scene: Scene, server: Ignition) -> None:
+    labels = {"app": "ignition-server"}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "ignition-server", "image": "x"}]}}
+    meta = {"name": "ignition-server", "namespace": scene.namespace}
+    spec = {"selector": {"matchLabels": labels}, "template": pod}
+    scene.api.create(DEPLOYMENTS, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec})
+    assert scene.get(**bearer("any"))[0] == 503
+    up = {"replicas": 1, "readyReplicas": 1, "availableReplicas": 1}
+    scene.api.patch(DEPLOYMENTS, "ignition-server", scene.namespace, {"status": up}, subresource="status")
+    assert scene.get(**bearer("any"))[0] == 511
 
 
 def test_no_payload_means_an_unknown_token_for_ever(scene: Scene, server: Ignition) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lab.kube import hosted_objects, times
+from lab.kube import hosted_objects, in_place, times
 from lab.kube.api import (
     CLUSTER_ROLE_BINDINGS,
     CONFIG_MAPS,
@@ -415,6 +415,76 @@ def test_a_node_gets_the_labels_and_taints_of_its_pool_once(scene: Scene) -> Non
     assert node["metadata"]["labels"]["rack"] == "r1"
     assert "other" not in node["metadata"]["labels"]
     assert {"key": "gpu", "value": "yes", "effect": "NoSchedule"} in node["spec"]["taints"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "most", "names"),
+    [
+        ([("", ""), ("", "")], 1, ["node-0"]),
+        ([("", ""), ("", "")], 2, ["node-0", "node-1"]),
+        ([("old", "new"), ("old", "old")], 1, []),
+        ([("new", "new"), ("old", "old")], 1, ["node-1"]),
+        ([("old", "other"), ("old", "old")], 1, ["node-0"]),
+    ],
+)
+def test_no_more_nodes_are_away_than_may_be(nodes: list[tuple[str, str]], most: int, names: list[str]) -> None:
+    bodies = [
+        {"metadata": {"name": f"node-{number}", "annotations": {in_place.IS: has, in_place.WANTED: wanted}}}
+        for number, (has, wanted) in enumerate(nodes)
+    ]
+    assert in_place.chosen(bodies, "new", most) == names
+
+
+def machine_set(scene: Scene, *nodes: str) -> None:
+    """A MachineSet that is to be at another configuration, with its Machines and their Nodes."""
+    api, namespace = scene.api, scene.namespace
+    selector = {"matchLabels": {"pool": "workers"}}
+    template = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "MaasMachineTemplate", "name": "x"}
+    machine = {"clusterName": "x", "bootstrap": {"dataSecretName": "d"}, "infrastructureRef": template}
+    made = api.create(in_place.MACHINE_SETS, {
+        "apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "MachineSet",
+        "metadata": {
+            "name": "workers", "namespace": namespace,
+            "annotations": {in_place.TARGET: "b2", in_place.CURRENT: "a1", in_place.MOST: "1"},
+        },
+        "spec": {"clusterName": "x", "selector": selector,
+                 "template": {"metadata": {"labels": {"pool": "workers"}}, "spec": machine}},
+    })  # fmt: skip
+    owner = {"apiVersion": made["apiVersion"], "kind": "MachineSet", "name": "workers", "uid": made["metadata"]["uid"]}
+    for name in nodes:
+        meta = {"name": name, "namespace": namespace, "ownerReferences": [{**owner, "controller": True}]}
+        body = {"apiVersion": made["apiVersion"], "kind": "Machine", "metadata": meta, "spec": machine}
+        api.create(MACHINES, body)
+        api.patch(MACHINES, name, namespace, {"status": {"nodeRef": {"name": name}}}, subresource="status")
+        scene.node(name)
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token-workers-b2", "namespace": namespace}}
+    api.create(SECRETS, {**secret, "data": {"payload": encoded(b"x")}})
+
+
+def marks_of_set(scene: Scene) -> dict[str, str]:
+    found = scene.api.get(in_place.MACHINE_SETS, "workers", scene.namespace) or {}
+    return dict(found["metadata"]["annotations"])
+
+
+def test_machines_that_stay_are_upgraded_one_after_the_other(scene: Scene) -> None:
+    machine_set(scene, "worker-0", "worker-1")
+    scene.versions.start()
+    said = "Nodepool update in progress. Target Config version: b2. Total Nodes: 2. Upgraded: 1"
+    eventually(lambda: marks_of_set(scene).get(in_place.UNDER_WAY) == said)
+    eventually(lambda: marks_of_set(scene).get(in_place.CURRENT) == "b2")
+    assert in_place.UNDER_WAY not in marks_of_set(scene)
+    assert all(in_place.upgraded(node, "b2") for node in scene.hosted.list(NODES))
+
+
+def test_a_node_that_gets_stuck_says_why(scene: Scene) -> None:
+    machine_set(scene, "worker-0")
+    scene.versions.faults()["degraded-nodes"](because="no space left")
+    scene.versions.start()
+    stuck = eventually(lambda: marks_of_set(scene).get(in_place.STUCK))
+    assert stuck == "Node worker-0 in nodepool degraded: no space left"
+    scene.versions.heal()
+    eventually(lambda: marks_of_set(scene).get(in_place.CURRENT) == "b2")
+    assert in_place.STUCK not in marks_of_set(scene)
 
 
 def synced(scene: Scene, name: str) -> Object | None:

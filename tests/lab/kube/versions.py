@@ -40,6 +40,7 @@ from lab.kube.hosted_objects import (
     ROUTER,
     Wanted,
 )
+from lab.kube.in_place import InPlace
 from lab.kube.speed import Speed
 
 CLEANUP = "hypershift.openshift.io/cleanup-cloud-resources"
@@ -75,7 +76,8 @@ class Faulty:
 
     def nothing(self) -> None:
         self.held: frozenset[str] = frozenset()
-        self.slow, self.no_load_balancer, self.remaining, self.not_upgradeable = False, False, "", ""
+        self.slow, self.no_load_balancer = False, False
+        self.remaining, self.not_upgradeable, self.degraded = "", "", ""
 
     def hold(self, operator: str = "ingress") -> None:
         """A cluster operator does not become available, and the rollout not complete."""
@@ -95,6 +97,10 @@ class Faulty:
     def refuse_upgrades(self, because: str = "Cluster operator ingress should not be upgraded") -> None:
         """The hosted cluster says that its next minor release is not for it."""
         self.not_upgradeable = because
+
+    def degrade(self, because: str = "unexpected on-disk state validating against rendered-worker") -> None:
+        """Nodes that are upgraded in place get stuck."""
+        self.degraded = because
 
     def leave(self, resources: str = "ingress-controllers,loadbalancers,persistent-volumes") -> None:
         """A deletion that shall clean up finds resources that do not go."""
@@ -138,6 +144,7 @@ class Versions:
             "no-load-balancer": self.faulty.lose_load_balancer,
             "not-upgradeable": self.faulty.refuse_upgrades,
             "remaining-resources": self.faulty.leave,
+            "degraded-nodes": self.faulty.degrade,
         }
         return {name: self._told(fault) for name, fault in named.items()}
 
@@ -170,11 +177,17 @@ class _Run(Controller):
         self._namespace, self._hosted_api, self._speed = namespace, hosted_api, speed
         self._version_of, self._faulty = version_of, faulty
         self._inside: _Inside | None = None
+        self._in_place = InPlace(api, namespace, hosted_api, speed, lambda: faulty.degraded)
         self._planes = self.watch(HOSTED_CONTROL_PLANES, namespace=namespace, key=lambda _body: [KEY])
         self._deployments = self.watch(DEPLOYMENTS, namespace=namespace, key=_of_deployment)
 
+    def start(self) -> None:
+        super().start()
+        self._in_place.start()
+
     def stop(self) -> None:
         super().stop()
+        self._in_place.stop()
         self._leave()
 
     def reconcile(self, key: str) -> float | None:

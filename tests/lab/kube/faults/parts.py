@@ -147,6 +147,12 @@ FAULTS = {
         "a deletion that shall clean up finds resources that do not go",
         {**ANYWHERE, "resources": "ingress-controllers,loadbalancers,persistent-volumes"},
     ),
+    "degraded-nodes": _fault(
+        VERSIONS,
+        "degraded-nodes",
+        "nodes that are upgraded in place get stuck",
+        {**ANYWHERE, "because": "unexpected on-disk state validating against rendered-worker"},
+    ),
     **{
         name: _fault(MACHINES, name, kind.meaning, {"hostname": "", **kind.defaults})
         for name, kind in machines.FAULTS.items()

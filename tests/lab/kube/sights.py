@@ -46,8 +46,10 @@ class Sight:
 
 
 def conditions(body: Object | None) -> dict[str, Any]:
-    """All conditions by type."""
-    return {each["type"]: each for each in ((body or {}).get("status") or {}).get("conditions") or []}
+    """All conditions by type; those that Cluster API keeps apart for its next version where there is no other."""
+    status = (body or {}).get("status") or {}
+    known = [*((status.get("v1beta2") or {}).get("conditions") or []), *(status.get("conditions") or [])]
+    return {each["type"]: each for each in known}
 
 
 def condition(body: Object | None, kind: str) -> str:

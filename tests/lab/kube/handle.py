@@ -15,11 +15,13 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlencode
 
 from lab.kube import labs, releases
 from lab.kube.api import Api, Object
@@ -150,6 +152,14 @@ class Lab:
         """system_id → state of all machines, as the lab's MAAS has it."""
         found: dict[str, str] = self.ask("machines")
         return found
+
+    def simulate(self, act: str, **values: str) -> None:
+        """An act of the simulated MAAS's control API: `simulate("power", system_id="abc123", state="off")`."""
+        url = f"{self.facts['maas_control_url']}/{act}?{urlencode(values)}"
+        try:
+            urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=30).close()
+        except OSError as error:
+            raise LabError(f"The simulated MAAS does not do {act}: {error}.") from None
 
     def fault(self, name: str, /, **parameters: str) -> str:
         """Begin a fault; what was done, in words."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.kube.api import CSRS, MAAS_MACHINES, SECRETS, Object, Resource
+from lab.kube.api import CSRS, MAAS_MACHINES, NODES, SECRETS, Object, Resource
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
 from lab.kube.journey import CLIENT, SERVING, Journey, condition, conditions
@@ -72,6 +72,12 @@ def machines_of(journey: Journey) -> dict[str, str]:
     """Machines in MAAS that this cluster's MaasMachines name → their state."""
     named = {each["spec"].get("systemID") for each in journey.lab.api.list(MAAS_MACHINES, journey.namespace)}
     return {name: state for name, state in journey.lab.machines().items() if name in named}
+
+
+def nodes_by_machine(journey: Journey) -> dict[str, str]:
+    """system_id → name of the node, as the nodes' provider ids have it."""
+    nodes = journey.nodes()
+    return {node["spec"]["providerID"].rpartition("/")[2]: node["metadata"]["name"] for node in nodes}
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +158,23 @@ def test_a_pool_grows_to_three_and_shrinks_again(first: Journey, lab: Lab) -> No
     first.scale(2)
     first.until_nodes(2)
     lab.until("the third is free again", lambda: list(lab.machines().values()).count("Deployed") == 4, 60)
+
+
+def test_a_machine_that_loses_its_power_goes_not_ready_and_comes_back(travellers: dict[str, Journey], lab: Lab) -> None:
+    """The provider switches on again what it finds off; till then the node is silent."""
+    second = travellers["second"]
+    system_id, node = next(iter(sorted(nodes_by_machine(second).items())))
+
+    def ready() -> str:
+        return str(condition(second.hosted_api.get(NODES, node) or {}, "Ready").get("status"))
+
+    lab.fault("hold", name="capi-provider", namespace=second.namespace)
+    lab.simulate("power", system_id=system_id, state="off")
+    lab.until("the node is unknown", lambda: ready() == "Unknown", 60)
+    found = condition(second.hosted_api.get(NODES, node) or {}, "Ready")
+    assert (found["reason"], found["message"]) == ("NodeStatusUnknown", "Kubelet stopped posting node status.")
+    lab.heal("hold")
+    lab.until("the node is back", lambda: ready() == "True", 60)
 
 
 def test_a_pool_without_a_platform_gets_its_user_data_and_no_machines(travellers: dict[str, Journey]) -> None:

@@ -79,6 +79,29 @@ def test_a_machine_is_deployed_and_becomes_a_node(scene: Scene) -> None:
     }
 
 
+def test_at_speed_one_the_node_is_looked_for_every_thirty_seconds(scene: Scene) -> None:
+    """Real life: what is divided by the lab's speed elsewhere is whole here."""
+    scene.machine()
+    scene.cluster()
+    scene.provider(LAB_SPEED="1")
+    scene.pool()
+    became(scene, "MachineDeploying")
+    scene.sim.advance(scene.host)
+    look = f"GET machines/{scene.sim.find(scene.host).system_id}/"
+    looks, since = 0, time.monotonic()
+
+    def pause() -> float:
+        """Seconds between two looks. What it writes itself wakes it up at first; after that there is only its timer."""
+        nonlocal looks, since
+        count, last = scene.calls().count(look), since
+        if count == looks:
+            return 0.0
+        looks, since = count, time.monotonic()
+        return since - last if since - last > 5 else 0.0
+
+    assert 29 < soon(pause, 60) < 32
+
+
 def test_what_is_waited_for_is_said(scene: Scene) -> None:
     scene.machine()
     scene.cluster(host="", kubeconfig=False)

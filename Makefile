@@ -75,7 +75,7 @@ lab-stop: ## end the lab; nothing of it is left (NAME=lab)
 lab-fault: ## break something in the lab; without FAULT, list what (NAME=lab FAULT="pause name=etcd")
 	$(RUN) lab fault --name "$(NAME)" -- "$(FAULT)"
 
-lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT=pause)
+lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT="pause name=etcd")
 	$(RUN) lab heal --name "$(NAME)" -- "$(FAULT)"
 
 programs: ## build the programs of the lab, once; everything that needs them does it too

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import shutil
@@ -113,27 +114,26 @@ def stop(given: argparse.Namespace) -> int:
 
 
 def fault(given: argparse.Namespace) -> int:
-    words = _words(given.fault)
-    if not words:
+    name, parameters = _fault(given.fault)
+    if not name:
         return faults(given)
-    name, *parameters = words
-    wrong = [each for each in parameters if not each.partition("=")[1]]
-    if wrong:
-        raise Refused(f"{wrong[0]!r} is no parameter of a fault: they are written as name=etcd.", status=2)
-    say(_running(_place(given)).fault(name, **dict(each.split("=", 1) for each in parameters)))
+    say(_running(_place(given)).fault(name, **parameters))
     return DONE
 
 
 def heal(given: argparse.Namespace) -> int:
-    lab = _running(_place(given))
-    for name in _words(given.fault) or [""]:
-        say(lab.heal(name))
+    name, parameters = _fault(given.fault)
+    say(_running(_place(given)).heal(name, **parameters))
     return DONE
 
 
-def faults(_given: argparse.Namespace) -> int:
+def faults(given: argparse.Namespace) -> int:
     from lab.kube.faults import FAULTS
 
+    if given.json:
+        table = {name: {"meaning": each.meaning, "parameters": dict(each.parameters)} for name, each in FAULTS.items()}
+        say(json.dumps(table, indent=1))
+        return DONE
     say("Faults, with their parameters (those without a value must be given):\n")
     for name, each in sorted(FAULTS.items()):
         parameters = " ".join(key if value is None else f"[{key}={value}]" for key, value in each.parameters.items())
@@ -252,12 +252,17 @@ def _require_proc() -> None:
         )
 
 
-def _words(given: Sequence[str]) -> list[str]:
-    """The words of a fault, also when they came in one argument, as from the Makefile."""
+def _fault(given: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """Its name, empty without one, and its parameters; also when all came in one argument, as from the Makefile."""
     try:
-        return [word for argument in given for word in shlex.split(argument)]
+        words = [word for argument in given for word in shlex.split(argument)]
     except ValueError as error:
         raise Refused(f"{' '.join(given)!r} cannot be read: {error}.", status=2) from None
+    name, *parameters = words or [""]
+    wrong = [each for each in parameters if "=" not in each]
+    if wrong:
+        raise Refused(f"{wrong[0]!r} is no parameter of a fault: they are written as name=etcd.", status=2)
+    return name, dict(each.split("=", 1) for each in parameters)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -312,8 +317,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--operator", choices=("yes", "no"), default="yes", help="whether the HyperShift operator is installed"
     )
     made["stop"].add_argument("--all", action="store_true", help="all labs of this user")
+    for name in ("fault", "faults"):
+        made[name].add_argument("--json", action="store_true", help="the list of faults, for programs")
     made["fault"].add_argument("fault", nargs="*", help="its name and parameters; none lists what there is")
-    made["heal"].add_argument("fault", nargs="*", help="names; none heals all")
+    made["heal"].add_argument("fault", nargs="*", help="its name and parameters; none ends all faults")
     made["kubectl"].add_argument("arguments", nargs="*", help="what kubectl is to do, behind --")
     return parser.parse_args(arguments)
 

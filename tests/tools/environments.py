@@ -80,7 +80,7 @@ def environment(name: str, python: Python) -> Environment:
         with only_one(home.with_name(f"{home.name}.lock"), f"another run makes the environment {name}; waiting for it"):
             if not _usable(home):
                 _make(home, lock, python)
-                _drop_unused(home.parent)
+                _drop_unused_environments(home.parent)
     complete.touch()
     return Environment(home, python)
 
@@ -142,11 +142,22 @@ def require_room(folder: Path) -> None:
         )
 
 
-def _drop_unused(environments: Path) -> None:
+def _drop_unused_environments(environments: Path) -> None:
     """Remove what no run has used for a month: every change of a lock file leaves an environment behind."""
     for marker in environments.glob("*/.complete"):
-        if time.time() - marker.stat().st_mtime > KEPT_UNUSED:
+        if _unused(marker):
             shutil.rmtree(marker.parent, ignore_errors=True)
+
+
+def drop_unused(folder: Path) -> None:
+    """Remove the files that no run has used for a month."""
+    for file in folder.glob("*"):
+        if _unused(file):
+            file.unlink(missing_ok=True)
+
+
+def _unused(file: Path) -> bool:
+    return time.time() - file.stat().st_mtime > KEPT_UNUSED
 
 
 @contextmanager

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import trees
+from environments import Environment
+from parts import check
 from paths import ROOT
 
 MODULES = ROOT / "plugins" / "modules"
@@ -57,6 +60,27 @@ machines has a ``failure`` for each that failed. The kinds are a closed list:
    * - ``kind``
      - What it means
 """
+FAULTS = """\
+.. SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+.. SPDX-License-Identifier: GPL-3.0-or-later
+
+.. _ansible_collections.metalshift.maas.docsite.lab_faults_guide:
+
+Faults of the lab
+=================
+
+``make lab-fault FAULT="pause name=etcd"`` begins a fault, ``make lab-heal`` ends all, and ``make lab-status`` shows
+those that are set. A parameter without a value must be given; a value with spaces is put in quotes:
+``FAULT='bad-payload because="no room"'``. Values that name hosts, namespaces and programs are regular expressions. The
+namespace of a hosted cluster is that of its control plane: ``clusters-demo`` for ``demo`` in ``clusters``.
+
+.. list-table::
+   :header-rows: 1
+
+   * - Fault
+     - Parameters
+     - What it does
+"""
 
 
 def action_groups() -> dict[str, list[str]]:
@@ -72,7 +96,7 @@ def action_groups() -> dict[str, list[str]]:
     }
 
 
-def differences() -> list[str]:
+def differences(environment: Environment) -> list[str]:
     """What `generate` would change, one sentence each."""
     groups = action_groups()
     modules, copies = _in_process(groups), _copies()
@@ -80,11 +104,15 @@ def differences() -> list[str]:
         *([] if _runtime(groups) == RUNTIME.read_text() else [f"meta/runtime.yml lacks the action groups {groups}"]),
         *(f"plugins/action/{name}.py must be a copy of {RUNNER}" for name in sorted(modules - copies)),
         *(f"plugins/action/{name}.py has no module in an action group" for name in sorted(copies - modules)),
-        *(f"{page.name} is not what the code says" for page, text in _guides().items() if _read(page) != text),
+        *(
+            f"{page.name} is not what the code says"
+            for page, text in _guides(environment).items()
+            if _read(page) != text
+        ),
     ]
 
 
-def generate() -> None:
+def generate(environment: Environment) -> None:
     groups = action_groups()
     RUNTIME.write_text(_runtime(groups))
     modules, copies = _in_process(groups), _copies()
@@ -93,16 +121,32 @@ def generate() -> None:
     for name in modules - copies:
         (ACTIONS / f"{name}.py").unlink(missing_ok=True)
         (ACTIONS / f"{name}.py").write_text((ACTIONS / RUNNER).read_text())
-    for page, text in _guides().items():
+    for page, text in _guides(environment).items():
         page.write_text(text, encoding="utf-8")
 
 
-def _guides() -> dict[Path, str]:
+def _guides(environment: Environment) -> dict[Path, str]:
     """The guides that are made from tables of the code. Those modules are pure: they import nothing of Ansible."""
     lifecycle: Callable[[], str] = _from_collection("_maas.lifecycle_docs", "page")
     kinds: dict[str, str] = _from_collection("_failure", "KINDS")
     rows = [f"   * - ``{kind}``\n     - {meaning}\n" for kind, meaning in kinds.items()]
-    return {GUIDES / "lifecycle_guide.rst": lifecycle(), GUIDES / "failures_guide.rst": FAILURES + "".join(rows)}
+    return {
+        GUIDES / "lifecycle_guide.rst": lifecycle(),
+        GUIDES / "failures_guide.rst": FAILURES + "".join(rows),
+        GUIDES / "lab_faults_guide.rst": FAULTS + "".join(_faults(environment)),
+    }
+
+
+def _faults(environment: Environment) -> Iterator[str]:
+    """A row for each fault of the lab, which says itself what there is."""
+    command = environment.command("python", "-m", "lab", "faults", "--json")
+    table = json.loads(check(command, ROOT, environment.variables(PYTHONPATH=ROOT / "tests"), str))
+    for name, fault in sorted(table.items()):
+        parameters = [key if value is None else f"{key}={value}" for key, value in fault["parameters"].items()]
+        shown = " ".join(f"``{each}``" for each in parameters)
+        yield (
+            f"   * - ``{name}``\n     - {shown}".rstrip() + f"\n     - {fault['meaning'].replace('*', chr(92) + '*')}\n"
+        )
 
 
 def _from_collection(module: str, name: str) -> Any:

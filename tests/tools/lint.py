@@ -36,7 +36,7 @@ def parts(environment: Environment) -> list[Part]:
         Part(
             "lint: ruff format", lambda: _in_clone(environment, "ruff", "format", "--check", "--diff", "--quiet", ".")
         ),
-        Part("lint: generated files", _generated),
+        Part("lint: generated files", lambda: _generated(environment)),
     ]
 
 
@@ -87,8 +87,8 @@ def _galaxy_importer(environment: Environment) -> str:
     return check(command, temporary, environment.variables(GALAXY_IMPORTER_CONFIG=configuration))
 
 
-def _generated() -> str:
-    wrong = differences()
+def _generated(environment: Environment) -> str:
+    wrong = differences(environment)
     if wrong:
         raise Failed("\n".join([*wrong, "`make generate` puts it right."]))
     return ""

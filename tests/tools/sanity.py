@@ -10,18 +10,22 @@ and get-pip.py, which it would download from a host that need not be reachable, 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shutil
 import subprocess
+from datetime import datetime, timezone
 from pathlib import Path
 
 import trees
-from environments import Environment
+from environments import Environment, drop_unused
 from parts import Failed, Part, check
 from paths import CACHE
 from pythons import Core, Python
 
 HOMES = CACHE / "ansible-test"
+PASSED = CACHE / "sanity"
 
 # Every Python brings a pip along; that one installs the pip which ansible-test asks for. Placed always, so that
 # a run does the same with and without that host.
@@ -37,14 +41,42 @@ subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", *packa
 """
 
 
-def part(environment: Environment, core: Core, pythons: list[Python]) -> Part:
-    return Part(f"sanity: ansible-core {core.version}", lambda: _sanity(environment, core, pythons))
+def part(environment: Environment, core: Core, pythons: list[Python], again: bool = True) -> Part:
+    """With `again` false, what passed is not repeated while nothing that it depends on has changed."""
+    return Part(f"sanity: ansible-core {core.version}", lambda: _sanity(environment, core, pythons, again))
 
 
-def _sanity(environment: Environment, core: Core, pythons: list[Python]) -> str:
+def _sanity(environment: Environment, core: Core, pythons: list[Python], again: bool) -> str:
+    base = trees.staged(f"sanity-{core.version}", environment)
+    passed = PASSED / f"{core.version}-{_key(environment, base, pythons)}"
+    if passed.exists() and not again:
+        passed.touch()
+        return passed.read_text()
+    said = _run(environment, core, pythons, base)
+    drop_unused(PASSED)
+    PASSED.mkdir(parents=True, exist_ok=True)
+    now = datetime.now(timezone.utc).isoformat(" ", "minutes").removesuffix("+00:00")
+    passed.write_text(f"{said}; of these very files, on {now} UTC (make sanity repeats it)")
+    return said
+
+
+def _key(environment: Environment, base: Path, pythons: list[Python]) -> str:
+    """Of all that can change the outcome: the files, the tools, the Pythons, and how they are used."""
+    digest = hashlib.sha256()
+    for path in trees.files(base / trees.NAME):
+        content = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+        mode = path.lstat().st_mode
+        digest.update(f"{path.relative_to(base)} {mode:o} {hashlib.sha256(content).hexdigest()}\n".encode())
+    found = [shutil.which(f"python3.{minor}") for minor in range(20)]
+    programs = [environment.home.name, *map(str, pythons), *filter(None, found), shutil.which("pwsh") or ""]
+    digest.update("\0".join([*map(os.path.realpath, programs), *programs]).encode())
+    digest.update(Path(__file__).read_bytes())
+    return digest.hexdigest()[:24]
+
+
+def _run(environment: Environment, core: Core, pythons: list[Python], base: Path) -> str:
     home = HOMES / core.version
     _prepare_home(environment, home)
-    base = trees.staged(f"sanity-{core.version}", environment)
     folders = [str(python.path.parent) for python in pythons if core.runs_on(python)]
     search = [
         folder for folder in os.environ.get("PATH", os.defpath).split(":") if not folder.rstrip("/").endswith("/shims")

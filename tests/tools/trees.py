@@ -116,6 +116,11 @@ def _files() -> list[Path]:
     return [Path(os.fsdecode(path)) for path in done.stdout.split(b"\0") if path]
 
 
+def files(copy: Path) -> list[Path]:
+    """All files of a copy, links too, in an order that is always the same."""
+    return sorted(path for path in copy.rglob("*") if path.is_symlink() or path.is_file())
+
+
 def _update(source: Path, target: Path) -> None:
     new, old = source.lstat(), target.lstat() if os.path.lexists(target) else None
     if old and (old.st_mtime_ns, old.st_size, old.st_mode) == (new.st_mtime_ns, new.st_size, new.st_mode):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from dataclasses import asdict
@@ -16,16 +17,23 @@ from .errors import NoPrograms
 def main() -> int:
     signal.signal(signal.SIGTERM, _end)
     try:
-        found = programs(lambda line: print(line, flush=True))
+        for name, path in asdict(programs(_say)).items():
+            _say(f"{name.replace('_', '-'):<24} {path}")
     except NoPrograms as problem:
         print(problem, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("Stopped; what is compiled is kept, and the next build goes on from there.", file=sys.stderr)
         return 130
-    for name, path in asdict(found).items():
-        print(f"{name.replace('_', '-'):<24} {path}")
+    except BrokenPipeError:
+        # As of other programs when `head` has seen enough; Python would complain once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     return 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

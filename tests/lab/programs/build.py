@@ -16,11 +16,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from . import patch, toolchain
+from . import patch_cluster_api, patch_hypershift, toolchain
 from .errors import NoPrograms
 from .given import given
 from .running import Hear
-from .sources import FLAGS, MODULES, Module, Program, cache, system
+from .sources import CLUSTER_API, FLAGS, HYPERSHIFT_MODULE, MODULES, Module, Program, cache, system
 from .toolchain import Go, words
 
 Say = Callable[[str], None]
@@ -28,6 +28,13 @@ Say = Callable[[str], None]
 RECORD = "build.json"
 KEPT_UNUSED = 30 * 24 * 3600
 SPEAK_EVERY = 12
+# A package by name only
+NEVER_COMPILED = {"unsafe"}
+# What is put into the copied source of a module
+ADDITIONS: Mapping[str, Callable[[Path], None]] = {
+    CLUSTER_API.name: patch_cluster_api.add,
+    HYPERSHIFT_MODULE.name: patch_hypershift.add,
+}
 
 
 @dataclass(frozen=True)
@@ -44,14 +51,22 @@ class Programs:
 
 @dataclass(frozen=True)
 class Figures:
-    """What the build of a program took; cold where nearly all packages had to be compiled."""
+    """What the build of a program took; of how many packages it is made, how many of them were compiled for it, and how
+    many were found compiled. Those that were compiled for the programs before it, in the same run, are not found ones.
+    """
 
     program: str
     bytes: int
     packages: int
     compiled: int
+    found: int
     seconds: float
     cpu_seconds: float
+
+    @property
+    def cold(self) -> bool:
+        """It took what it takes those who build for the first time."""
+        return not self.found
 
 
 def programs(say: Say = print) -> Programs:
@@ -61,6 +76,9 @@ def programs(say: Say = print) -> Programs:
     if any(not _complete(module) for module in needed):
         try:
             _build(needed, say)
+        except BrokenPipeError:
+            # Nobody reads any more what is said: the disk has nothing to do with it
+            raise
         except OSError as problem:
             what = f"{problem.strerror} ({problem.filename})" if problem.filename else problem.strerror
             raise NoPrograms(f"The lab's programs cannot be put into {cache()}: {what}.") from problem
@@ -72,24 +90,24 @@ def programs(say: Say = print) -> Programs:
 
 def figures() -> list[Figures]:
     """Of the programs in the cache that belong to these sources."""
-    records = [_record(module.home) for module in MODULES if _complete(module)]
-    return [Figures(**figure) for record in records for figure in record["figures"]]
+    return [figure for module in MODULES if _complete(module) for figure in _recorded(module.home)]
 
 
 def _complete(module: Module) -> bool:
     """Sizes are compared: after a crash of the machine a file may be there and be empty."""
     home = module.home
-    sizes = {figure["program"]: figure["bytes"] for figure in _record(home).get("figures", ())}
+    sizes = {figure.program: figure.bytes for figure in _recorded(home)}
     return all(
         (home / program.name).is_file() and (home / program.name).stat().st_size == sizes.get(program.name)
         for program in module.programs
     ) and all(os.access(home / name, os.X_OK) for name in module.names)
 
 
-def _record(home: Path) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        return dict(json.loads((home / RECORD).read_text()))
-    return {}
+def _recorded(home: Path) -> list[Figures]:
+    """None where the record is damaged, or of a build that noted something else."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return [Figures(**figure) for figure in json.loads((home / RECORD).read_text())["figures"]]
+    return []
 
 
 def _mark_used(home: Path) -> None:
@@ -109,8 +127,9 @@ def _build(needed: Sequence[Module], say: Say) -> None:
             go = toolchain.install(lock)
         total = sum(len(module.programs) for module in missing)
         numbers = iter(range(1, total + 1))
+        compiled: set[str] = set()
         for module in missing:
-            _Builder(module, go, lock, say, lambda: f"{next(numbers)} of {total}").build()
+            _Builder(module, go, lock, say, lambda: f"{next(numbers)} of {total}", compiled).build()
         toolchain.drop(go)
         _drop_unused()
 
@@ -162,10 +181,16 @@ def _gb(megabytes: int) -> str:
 
 
 class _Builder:
-    """Builds one module in a folder beside the place where its programs are kept, and moves them there at the end."""
+    """Builds one module in a folder beside the place where its programs are kept, and moves them there at the end.
 
-    def __init__(self, module: Module, go: Go, lock: int, say: Say, number: Callable[[], str]) -> None:
+    `compiled` are the packages that this run compiled, for the modules before it and for this one.
+    """
+
+    def __init__(
+        self, module: Module, go: Go, lock: int, say: Say, number: Callable[[], str], compiled: set[str]
+    ) -> None:
         self.module, self.go, self.lock, self.say, self.number = module, go, lock, say, number
+        self.compiled = compiled
         self.folder = cache() / f".{module.name}"
         self.source, self.results = self.folder / "source", self.folder / "programs"
         self.log = cache() / f"{module.name}.log"
@@ -201,14 +226,14 @@ class _Builder:
         folders = {module["Path"]: Path(module["Dir"]) for module in _objects("\n".join(said))}
         for name, folder in self.module.copied.items():
             _copy(folders[name], self.source / folder)
-        patch.add(self.source)
+        ADDITIONS[self.module.name](self.source)
         replaced = [f"\t{name} => ./{folder}\n" for name, folder in self.module.copied.items()]
         with (self.source / "go.mod").open("a") as file:
             file.write("\nreplace (\n" + "".join(replaced) + ")\n")
 
     def _program(self, program: Program) -> Figures:
         name = f"{program.name} ({self.number()})"
-        packages, stale = self._packages(program, name)
+        ready, stale = self._packages(program, name)
         progress = _Progress(self.say, lambda: f"{name}: {len(compiled)} of {len(stale)} packages compiled")
         compiled: set[str] = set()
 
@@ -221,19 +246,22 @@ class _Builder:
         ended = self.go.run("build", *arguments, folder=self.source, log=self.log, lock=self.lock, hear=hear)
         for link in program.links:
             (self.results / link).symlink_to(program.name)
+        found = len(ready - self.compiled)
+        self.compiled |= compiled
         size = target.stat().st_size
         self.say(f"  {name}: {size / 1e6:.0f} MB built in {ended.seconds:.0f} s, {ended.cpu_seconds:.0f} s of CPU")
         return Figures(
             program=program.name,
             bytes=size,
-            packages=packages,
+            packages=len(ready | stale),
             compiled=len(compiled),
+            found=found,
             seconds=round(ended.seconds, 1),
             cpu_seconds=round(ended.cpu_seconds, 1),
         )
 
-    def _packages(self, program: Program, name: str) -> tuple[int, set[str]]:
-        """How many packages it is made of, and those that Go has to compile; their sources are fetched on the way."""
+    def _packages(self, program: Program, name: str) -> tuple[set[str], set[str]]:
+        """The packages that it is made of: compiled already, and yet to be. Their sources are fetched on the way."""
         fetched = 0
         progress = _Progress(self.say, lambda: f"{name}: {fetched} modules fetched")
 
@@ -245,7 +273,8 @@ class _Builder:
         form = "{{if .Stale}}compile{{else}}has{{end}} {{.ImportPath}}"
         said = self._go("list", "-deps", *FLAGS, "-f", form, program.package, hear=hear)
         states = [line.split(" ", 1) for line in said if line.startswith(("compile ", "has "))]
-        return len(states), {package for state, package in states if state == "compile"}
+        ready, stale = ({package for state, package in states if state == wanted} for wanted in ("has", "compile"))
+        return ready - NEVER_COMPILED, stale
 
     def _go(self, *arguments: str, hear: Hear = lambda line: None) -> tuple[str, ...]:
         return self.go.run(*arguments, folder=self.source, log=self.log, lock=self.lock, hear=hear).said

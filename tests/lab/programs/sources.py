@@ -56,7 +56,9 @@ class Room:
 
 @dataclass(frozen=True)
 class Module:
-    """A folder with go.mod and go.sum; `copied` are the modules that get the lab's additions before they are built."""
+    """A folder with go.mod and go.sum; `copied` are the modules that get the lab's additions before they are built, and
+    the names of their copies.
+    """
 
     name: str
     programs: tuple[Program, ...]
@@ -129,7 +131,8 @@ CLUSTER_API = Module(
     name="cluster_api",
     programs=(Program("capi-core-manager", "sigs.k8s.io/cluster-api", cpu_minutes=3.5),),
     room=Room(sources=350, compiled=900, programs=60),
-    ingredients=("cluster_api/go.*",),
+    ingredients=("cluster_api/go.*", "insertion.py", "patch_cluster_api.py"),
+    copied={"sigs.k8s.io/cluster-api": "cluster-api"},
 )
 HYPERSHIFT_MODULE = Module(
     name="hypershift",
@@ -139,7 +142,14 @@ HYPERSHIFT_MODULE = Module(
         Program("hypershift", HYPERSHIFT, cpu_minutes=1.3),
     ),
     room=Room(sources=1600, compiled=1900, programs=350),
-    ingredients=("hypershift/go.*", "hypershift/maas/*.go", "patch.py", "maas_properties.py", "crds/*.yaml"),
+    ingredients=(
+        "hypershift/go.*",
+        "hypershift/maas/*.go",
+        "insertion.py",
+        "patch_hypershift.py",
+        "maas_properties.py",
+        "crds/*.yaml",
+    ),
     copied={HYPERSHIFT: "hypershift", f"{HYPERSHIFT}/api": "api"},
 )
 MODULES = (KUBERNETES, CLUSTER_API, HYPERSHIFT_MODULE)

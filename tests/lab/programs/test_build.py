@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 import pytest
 
-from lab.programs import NoPrograms, build, figures, patch, programs
+from lab.programs import NoPrograms, build, figures, patch_cluster_api, patch_hypershift, programs
 from lab.programs.given import ALL
-from lab.programs.sources import HERE, KUBERNETES, MODULES, go_needed
+from lab.programs.insertion import Insertion
+from lab.programs.sources import CLUSTER_API, HERE, KUBERNETES, MODULES, go_needed
 
 # Says what it was asked, knows two packages, and takes as long as it is told to write a program
 GO = """\
@@ -36,14 +37,21 @@ if asked[0] == "env":
     settings = {{"GOVERSION": "{version}", "GOFLAGS": os.environ.get("GOFLAGS", "")}}
     print(*(settings.get(name, here + "/" + name) for name in asked[1:]), sep="\\n")
 elif asked[0] == "list":
-    print("go: downloading example.com/one v1.0.0\\ncompile example.com/one\\nhas example.com/two")
+    print("go: downloading example.com/one v1.0.0\\nhas unsafe")
+    for name in ("example.com/one", "example.com/two"):
+        print("has" if os.path.exists(here + "/compiled/" + name) else "compile", name)
+elif asked[0] == "mod":
+    print('{{"Path": "' + asked[-1] + '", "Dir": "' + here + '/module"}}')
 else:
     target = asked[asked.index("-o") + 1]
     def write(text):
         with open(target, "w") as file:
             file.write(text)
-    print("example.com/one", flush=True)
     write("half")
+    for name in ("example.com/one", "example.com/two"):
+        if not os.path.exists(here + "/compiled/" + name):
+            os.makedirs(here + "/compiled/" + name)
+            print(name, flush=True)
     {during}
     write("whole")
     os.chmod(target, 0o755)
@@ -151,7 +159,7 @@ def test_a_line_now_and_then_says_how_far_it_is(
     monkeypatch.setattr(build, "SPEAK_EVERY", 0)
     programs(said)
     assert "kubelab (1 of 1): 1 modules fetched" in said
-    assert "kubelab (1 of 1): 1 of 1 packages compiled" in said
+    assert "kubelab (1 of 1): 2 of 2 packages compiled" in said
 
 
 def test_what_a_build_took_is_kept(cache: Path, go: Go, said: Heard) -> None:
@@ -161,10 +169,60 @@ def test_what_a_build_took_is_kept(cache: Path, go: Go, said: Heard) -> None:
         "program": "kubelab",
         "bytes": len("whole"),
         "packages": 2,
-        "compiled": 1,
+        "compiled": 2,
+        "found": 0,
         "seconds": 0,
         "cpu_seconds": 0,
     }
+
+
+@pytest.fixture
+def cluster_api(go: Go, others: Path) -> Path:
+    """Cluster API is to be built too; its source, which is no more than the lines that something is put after."""
+    (others / "capi-core-manager").unlink()
+    source = go.folder / "module"
+    for insertion in patch_cluster_api.INSERTIONS:
+        file = source / Path(insertion.file).relative_to(CLUSTER_API.copied["sigs.k8s.io/cluster-api"])
+        executable(file, f"\t{insertion.after}\n")
+    return source
+
+
+@pytest.mark.parametrize(("compiled", "cold"), [("", True), ("example.com/two", False)])
+def test_a_build_is_cold_where_nothing_was_found_compiled(
+    cache: Path, go: Go, cluster_api: Path, said: Heard, compiled: str, cold: bool
+) -> None:
+    """What is compiled for one program is there for the next, which is no less cold for that."""
+    (go.folder / "compiled" / compiled).mkdir(parents=True)
+    programs(said)
+    assert [(figure.compiled, figure.cold) for figure in figures()] == [(2 if cold else 1, cold), (0, cold)]
+
+
+def test_a_copied_module_is_built_with_its_additions(
+    cache: Path, go: Go, cluster_api: Path, said: Heard, tmp_path: Path
+) -> None:
+    go.install(during=f"import shutil; shutil.copytree('.', {str(tmp_path)!r} + '/seen', dirs_exist_ok=True)")
+    assert programs(said).capi_core_manager.parent.parent == cache
+    assert "cluster_api: fetching and changing the source" in said
+    assert (tmp_path / "seen/cluster-api/main.go").read_text().splitlines()[1:] == ['\tHost:     "127.0.0.1",']
+    assert "\tsigs.k8s.io/cluster-api => ./cluster-api\n" in (tmp_path / "seen/go.mod").read_text()
+
+
+def test_a_copied_module_that_its_additions_do_not_fit_is_not_built(
+    cache: Path, go: Go, cluster_api: Path, said: Heard
+) -> None:
+    (cluster_api / "main.go").write_text("")
+    with pytest.raises(NoPrograms, match=r"do not fit these sources: cluster-api/main\.go has"):
+        programs(said)
+    assert [figure.program for figure in figures()] == ["kubelab"]
+    assert not list(cache.glob("cluster_api-*"))
+
+
+def test_a_record_that_says_something_else_is_none(cache: Path, go: Go, said: Heard) -> None:
+    record = programs(said).kubectl.parent / build.RECORD
+    record.write_text(record.read_text().replace('"found"', '"lost"'))
+    assert figures() == []
+    programs(said)
+    assert len(figures()) == 1
 
 
 @pytest.mark.parametrize("left", ["half", ""])
@@ -301,9 +359,11 @@ def homes(clone: Path, **variables: str) -> list[str]:
         ("kubernetes/go.mod", "kubernetes"),
         ("kubernetes/go.sum", "kubernetes"),
         ("cluster_api/go.sum", "cluster_api"),
+        ("patch_cluster_api.py", "cluster_api"),
+        ("insertion.py", "cluster_api hypershift"),
         ("hypershift/maas/api_types.go", "hypershift"),
         ("hypershift/go.mod", "hypershift"),
-        ("patch.py", "hypershift"),
+        ("patch_hypershift.py", "hypershift"),
         ("maas_properties.py", "hypershift"),
         ("crds/infrastructure.cluster.x-k8s.io_maasclusters.yaml", "hypershift"),
         ("build.py", ""),
@@ -316,7 +376,7 @@ def test_what_a_program_is_built_from_says_where_it_is_kept(clone: Path, file: s
         opened.write("\n")
     after = homes(clone)
     moved = [module.name for module, old, new in zip(MODULES, before, after, strict=True) if old != new]
-    assert moved == ([changed] if changed else [])
+    assert moved == changed.split()
 
 
 def test_where_the_clone_is_does_not_matter(clone: Path, tmp_path: Path) -> None:
@@ -325,14 +385,14 @@ def test_where_the_clone_is_does_not_matter(clone: Path, tmp_path: Path) -> None
 
 
 @pytest.fixture
-def run(clone: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+def run(clone: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """`python -m lab.programs` in a process of its own."""
     started: list[subprocess.Popen[str]] = []
 
-    def start() -> subprocess.Popen[str]:
+    def start(stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         env = {**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "lab.programs"]
-        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=stderr, text=True)
         started.append(process)
         return process
 
@@ -362,9 +422,23 @@ def runs(go: Go) -> bool:
     return True
 
 
+def test_nobody_who_listens_any_more_ends_it_without_a_word(
+    cache: Path, go: Go, run: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """As `| head -1` does it; what is said last, at the end of the build, finds nobody."""
+    go.install(during="time.sleep(1)")
+    process = run(stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(30) == 128 + signal.SIGPIPE
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_build_that_is_stopped_ends_go_and_leaves_nothing_complete(
-    cache: Path, go: Go, said: Heard, run: Callable[[], subprocess.Popen[str]], number: signal.Signals
+    cache: Path, go: Go, said: Heard, run: Callable[..., subprocess.Popen[str]], number: signal.Signals
 ) -> None:
     go.install(during="time.sleep(60)")
     process = run()
@@ -378,7 +452,7 @@ def test_a_build_that_is_stopped_ends_go_and_leaves_nothing_complete(
 
 
 def test_a_build_that_is_killed_leaves_nothing_complete_and_is_waited_for_until_its_go_has_ended(
-    cache: Path, go: Go, run: Callable[[], subprocess.Popen[str]]
+    cache: Path, go: Go, run: Callable[..., subprocess.Popen[str]]
 ) -> None:
     go.install(during="time.sleep(60)")
     process = run()
@@ -397,7 +471,7 @@ def test_a_build_that_is_killed_leaves_nothing_complete_and_is_waited_for_until_
     assert len(figures()) == 1
 
 
-def test_two_at_a_time_build_once(cache: Path, go: Go, run: Callable[[], subprocess.Popen[str]]) -> None:
+def test_two_at_a_time_build_once(cache: Path, go: Go, run: Callable[..., subprocess.Popen[str]]) -> None:
     go.install(during="time.sleep(1)")
     both = [run(), run()]
     said = [process.communicate(timeout=60)[0] for process in both]
@@ -407,7 +481,7 @@ def test_two_at_a_time_build_once(cache: Path, go: Go, run: Callable[[], subproc
 
 
 def test_sources_that_change_meanwhile_are_not_taken_for_what_was_built(
-    cache: Path, go: Go, clone: Path, run: Callable[[], subprocess.Popen[str]]
+    cache: Path, go: Go, clone: Path, run: Callable[..., subprocess.Popen[str]]
 ) -> None:
     go.install(during=f"open({str(clone / 'lab/programs/kubernetes/main.go')!r}, 'a').write('// more')")
     said, _ = run().communicate(timeout=60)
@@ -500,12 +574,12 @@ def test_a_folder_without_what_it_is_named_for_is_refused(
 def hypershift(tmp_path: Path) -> Path:
     """Sources that hold no more of HyperShift than the lines that something is put after."""
     source = tmp_path / "source"
-    for insertion in patch.INSERTIONS:
+    for insertion in patch_hypershift.INSERTIONS:
         file = source / insertion.file
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a") as opened:
             opened.write(f"\t{insertion.after}\n")
-    with (source / patch.ASSETS / "assets.go").open("a") as opened:
+    with (source / patch_hypershift.ASSETS / "assets.go").open("a") as opened:
         opened.write("var capiResources = map[string]string{\n")
     return source
 
@@ -527,43 +601,43 @@ def manifests(source: Path) -> None:
                 "versions": [{"name": "v1beta1", "schema": {"openAPIV3Schema": {"properties": {"spec": spec}}}}],
             },
         }
-        file = source / patch.MANIFESTS / f"{plural}-Default.crd.yaml"
+        file = source / patch_hypershift.MANIFESTS / f"{plural}-Default.crd.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(crd).replace('"="', "="))
 
 
 def test_the_additions_are_put_after_their_lines(hypershift: Path) -> None:
     manifests(hypershift)
-    patch.add(hypershift)
-    text = (hypershift / patch.PLATFORM / "platform.go").read_text()
+    patch_hypershift.add(hypershift)
+    text = (hypershift / patch_hypershift.PLATFORM / "platform.go").read_text()
     assert "\tplatform = gcp.New()\n\tcase hyperv1.MAASPlatform:\n\t\tplatform = maas.MAAS{}\n" in text
-    assert (hypershift / patch.PLATFORM / "maas" / "maas.go").exists()
-    assert '_maasmachines.yaml": "v1beta1",' in (hypershift / patch.ASSETS / "assets.go").read_text()
-    changed = json.loads((hypershift / patch.MANIFESTS / "nodepools-Default.crd.yaml").read_text())
+    assert (hypershift / patch_hypershift.PLATFORM / "maas" / "maas.go").exists()
+    assert '_maasmachines.yaml": "v1beta1",' in (hypershift / patch_hypershift.ASSETS / "assets.go").read_text()
+    changed = json.loads((hypershift / patch_hypershift.MANIFESTS / "nodepools-Default.crd.yaml").read_text())
     platform = changed["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"][
         "platform"
     ]
     assert platform["properties"]["type"] == {"enum": ["None", "MAAS"], "default": "="}
 
 
-@pytest.mark.parametrize("insertion", patch.INSERTIONS, ids=lambda insertion: insertion.after[:40])
+@pytest.mark.parametrize("insertion", patch_hypershift.INSERTIONS, ids=lambda insertion: insertion.after[:40])
 @pytest.mark.parametrize("times", [0, 2])
 def test_additions_whose_line_is_not_there_exactly_once_stop_the_build(
-    hypershift: Path, insertion: patch.Insertion, times: int
+    hypershift: Path, insertion: Insertion, times: int
 ) -> None:
     manifests(hypershift)
     file = hypershift / insertion.file
     line = f"\t{insertion.after}\n"
     file.write_text(file.read_text().replace(line, line * times))
     with pytest.raises(
-        NoPrograms, match=f"The lab's additions do not fit this HyperShift: .* {times} times instead of once"
+        NoPrograms, match=f"The lab's additions do not fit these sources: .* {times} times instead of once"
     ):
-        patch.add(hypershift)
+        patch_hypershift.add(hypershift)
 
 
 def test_a_manifest_that_maas_cannot_be_added_to_stops_the_build(hypershift: Path) -> None:
     with pytest.raises(NoPrograms, match=r"no manifest hostedclusters-\*\.yaml"):
-        patch.add(hypershift)
+        patch_hypershift.add(hypershift)
 
 
 def test_every_module_says_which_go_it_needs() -> None:

@@ -1,23 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's additions to HyperShift: its source is copied, these are put in, and the copy is built.
-
-Every insertion names a line that must be there exactly once, so that another version of HyperShift is never changed in
-another place than was meant.
-"""
+"""The lab's additions to HyperShift: a platform MAAS, which is in no release of it."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from .errors import NoPrograms
+from .insertion import Insertion, insert
 from .maas_properties import UnexpectedManifest, add_maas
 from .sources import HERE
 
@@ -37,13 +33,6 @@ FILES = {
     "nodepool_template.go": f"{NODE_POOL}/lab_maas.go",
 }
 CHANGED_KINDS = ("hostedclusters", "hostedcontrolplanes", "nodepools")
-
-
-@dataclass(frozen=True)
-class Insertion:
-    file: str
-    after: str
-    text: str
 
 
 INSERTIONS = (
@@ -130,8 +119,7 @@ def add(source: Path) -> None:
         target = source / theirs
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(HERE / "hypershift" / "maas" / ours, target)
-    for insertion in INSERTIONS:
-        _insert(source, insertion)
+    insert(source, INSERTIONS)
     _add_provider(source)
     for kind in CHANGED_KINDS:
         manifests = sorted((source / MANIFESTS).glob(f"{kind}-*.yaml"))
@@ -141,21 +129,6 @@ def add(source: Path) -> None:
             _change(manifest)
 
 
-def _insert(source: Path, insertion: Insertion) -> None:
-    file = source / insertion.file
-    lines = file.read_text().splitlines()
-    found = [number for number, line in enumerate(lines) if line.strip() == insertion.after]
-    if len(found) != 1:
-        raise NoPrograms(
-            f"The lab's additions do not fit this HyperShift: {insertion.file} has the line {insertion.after!r}"
-            f" {len(found)} times instead of once."
-        )
-    above = lines[found[0]]
-    indentation = above[: len(above) - len(above.lstrip())]
-    lines[found[0] + 1 : found[0] + 1] = [indentation + line for line in insertion.text.splitlines()]
-    file.write_text("\n".join([*lines, ""]))
-
-
 def _add_provider(source: Path) -> None:
     """The three kinds of the provider, with the label by which Cluster API finds the version it understands."""
     crds = sorted((HERE / "crds").glob("*.yaml"))
@@ -163,14 +136,12 @@ def _add_provider(source: Path) -> None:
     folder.mkdir()
     for crd in crds:
         shutil.copyfile(crd, folder / crd.name)
-    _insert(
-        source,
-        Insertion(
-            f"{ASSETS}/assets.go",
-            after="var capiResources = map[string]string{",
-            text="\n".join(f'\t"{PROVIDER}/{crd.name}": "v1beta1",' for crd in crds),
-        ),
+    kinds = Insertion(
+        f"{ASSETS}/assets.go",
+        after="var capiResources = map[string]string{",
+        text="\n".join(f'\t"{PROVIDER}/{crd.name}": "v1beta1",' for crd in crds),
     )
+    insert(source, [kinds])
 
 
 def _change(manifest: Path) -> None:

@@ -21,6 +21,8 @@ ETCD = f"unix://{ETCD_SOCKET}"
 PEER = "http://127.0.0.1:0"
 ISSUER = "https://kubernetes.default.svc"
 SERVICE_NETWORK = "10.96.0.0/16"
+# An API server that is to end waits a minute for those who watch, unless it may send them away.
+END_WATCHES = "--shutdown-watch-termination-grace-period=1s"
 NAMES = (
     "localhost",
     "kubernetes",
@@ -118,6 +120,7 @@ class ControlPlane:
             f"--secure-port={self.port}",
             f"--advertise-address={LOOPBACK}",
             "--endpoint-reconciler-type=none",
+            END_WATCHES,
             f"--service-cluster-ip-range={SERVICE_NETWORK}",
             f"--service-node-port-range={self.node_ports}",
             f"--tls-cert-file={pki}/apiserver.crt",

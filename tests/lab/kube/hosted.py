@@ -63,18 +63,19 @@ def api_server(around: Surroundings, pod: Pod) -> ProcessRun:
     """At the NodePort that the published kubeconfig names, or at a port that only the proxy knows."""
     where = folder(around.lab, pod.namespace)
     node_port = _node_port(around.control_plane.api, pod.namespace)
-    port = node_port or around.ports.take()
     given = json.loads(pod.file("/etc/kubernetes/config/config.json").read_text())["apiServerArguments"]
     kept = [f"--{name}={pod.local(value)}" for name in KEPT_ARGUMENTS for value in given.get(name, [])]
     certs = "/etc/kubernetes/certs"
     key = "/etc/kubernetes/secrets/svcacct-key"
-    command: list[str | Path] = [
-        around.binaries.kube_apiserver,
+    taken = [] if node_port else [around.ports.take()]
+    port = node_port or taken[0]
+    arguments = [
         f"--etcd-servers={control_plane.ETCD}",
         f"--bind-address={LOOPBACK}",
         f"--secure-port={port}",
         f"--advertise-address={LOOPBACK}",
         "--endpoint-reconciler-type=none",
+        control_plane.END_WATCHES,
         f"--tls-cert-file={pod.file(f'{certs}/server/tls.crt')}",
         f"--tls-private-key-file={pod.file(f'{certs}/server/tls.key')}",
         # Inside the control plane it is known by other names, with a certificate of their own.
@@ -87,10 +88,11 @@ def api_server(around: Surroundings, pod: Pod) -> ProcessRun:
         f"--service-account-signing-key-file={pod.file(f'{key}/service-account.key')}",
         *kept,
     ]
-    process = Process(around.lab, f"{pod.namespace}.{pod.workload}", command, env=around.environment(pod), cwd=where)
-    around.hosted.serves_at(pod.namespace, port)
     ready = f"https://{LOOPBACK}:{port}/readyz"
-    return ProcessRun(process, lambda: serves(ready), around.ports, () if node_port else (port,))
+    program = around.binaries.kube_apiserver
+    run = around.process(pod, program, arguments, lambda: serves(ready), *taken, cwd=where)
+    around.hosted.serves_at(pod.namespace, port)
+    return run
 
 
 def controller_manager(around: Surroundings, pod: Pod) -> ProcessRun:

@@ -19,6 +19,8 @@ START_LIMIT = 120
 AGAIN, AT_MOST = 0.3, 10.0
 # A program that ran this long is not taken for one that cannot start.
 STEADY = 30.0
+# An API server would wait for its watches to end.
+DOWN_GRACE = 2.0
 
 
 class DidNotStart(Exception):
@@ -74,7 +76,7 @@ class Keeper:
         if process is None:
             raise ValueError(f"The lab has no program {name}; it has {', '.join(sorted(self.processes))}.")
         self._down.add(name)
-        process.stop()
+        process.stop(DOWN_GRACE)
 
     def let_up(self, name: str) -> None:
         """Let it start again."""

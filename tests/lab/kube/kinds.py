@@ -23,7 +23,7 @@ class Kind:
 
 
 def find(api: Api, wanted: str) -> Kind:
-    """The kind of this name (NodePool, nodepools, nodepools.hypershift.openshift.io, np); ValueError if there is none.
+    """The kind of this name (NodePool, nodepools, nodepools.hypershift.openshift.io); ValueError if there is none.
 
     Where two groups have it, the preferred version of the first counts, as with kubectl.
     """

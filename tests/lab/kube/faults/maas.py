@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lab.kube.faults.fault import Effect, Fault, Words
+from lab.simulator.engine import ACTIONS
 
 if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
@@ -54,6 +55,8 @@ def _revoke(lab: Supervisor, _words: Words) -> Effect:
 
 
 def _machine(lab: Supervisor, words: Words) -> Effect:
+    if words["action"] not in ACTIONS:
+        raise ValueError(f"There is no action {words['action']} of machines; there are {', '.join(ACTIONS)}.")
     fault = lab.simulator.fault(
         "machine",
         hostname=words["hostname"],

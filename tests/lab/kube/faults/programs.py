@@ -6,19 +6,19 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.kube import hosted
 from lab.kube.etcd import Etcd
 from lab.kube.faults.fault import MUST, Effect, Fault, Words
-from lab.kube.processes import Process
 
 if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
 
 API_SERVER = "kube-apiserver"
+# Seconds for an end in good order.
+PATIENCE = 2.0
 
 
 def _signalled(lab: Supervisor, name: str, number: signal.Signals) -> str:
@@ -76,24 +76,24 @@ def _stutter(lab: Supervisor, words: Words) -> Effect:
 
 def _restart_api(lab: Supervisor, words: Words) -> Effect:
     name = _api_server(words["namespace"])
-    _ended(lab, name, lambda: _signalled(lab, name, signal.SIGTERM))
+    _end(lab, name)
     return Effect(f"{name} has ended, and is started again")
 
 
 def _expire_watches(lab: Supervisor, words: Words) -> Effect:
     """History that is compacted can be read no more; a server that starts anew knows only what is read."""
-    namespace = words["namespace"]
-    revision = Etcd(_etcd_folder(lab, namespace)).forget_history()
-    name = _api_server(namespace)
-    _ended(lab, name, lambda: _signalled(lab, name, signal.SIGTERM))
+    revision = Etcd(_etcd_folder(lab, words["namespace"])).forget_history()
+    name = _api_server(words["namespace"])
+    _end(lab, name)
     return Effect(f"what was before revision {revision} is forgotten, and {name} is started again")
 
 
-def _ended(lab: Supervisor, name: str, end: Callable[[], object]) -> None:
-    process: Process | None = lab.processes().get(name)
-    end()
+def _end(lab: Supervisor, name: str) -> None:
+    """Ask it to end; when asked again, an API server does not wait for its watches any more."""
+    process = lab.processes().get(name)
+    _signalled(lab, name, signal.SIGTERM)
     if process is not None:
-        process.stop()
+        process.stop(PATIENCE)
 
 
 def _api_server(namespace: str) -> str:

@@ -23,7 +23,7 @@ class HostedApis:
     def __init__(self, management: Api) -> None:
         self._management = management
         self._ports: dict[str, int] = {}
-        self._apis: dict[str, tuple[str, Api]] = {}
+        self._apis: dict[str, tuple[tuple[str, int], Api]] = {}
         self._lock = threading.Lock()
 
     def serves_at(self, namespace: str, port: int) -> None:
@@ -46,8 +46,8 @@ class HostedApis:
                 return None
             text = base64.b64decode(secret["data"]["kubeconfig"]).decode()
             known = self._apis.get(namespace)
-            if known is None or known[0] != text:
-                known = self._apis[namespace] = (text, Api(_at(load(text), port)))
+            if known is None or known[0] != (text, port):
+                known = self._apis[namespace] = ((text, port), Api(_at(load(text), port)))
             return known[1]
 
 

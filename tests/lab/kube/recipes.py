@@ -17,8 +17,7 @@ from lab.kube import hosted
 from lab.kube.api import Object
 from lab.kube.pods import Pod, with_flags
 from lab.kube.ports import LOOPBACK
-from lab.kube.processes import Process
-from lab.kube.runs import PartRun, ProcessRun, Run
+from lab.kube.runs import PartRun, Run
 from lab.kube.serving import serves
 from lab.kube.surroundings import Surroundings
 
@@ -81,19 +80,15 @@ def provider(around: Surroundings, pod: Pod) -> Run:
         "LAB_IMAGE": pod.image,
     }
     arguments = ["-m", "lab.kube.provider", *pod.arguments]
-    process = Process(
-        around.lab,
-        f"{pod.namespace}.{pod.workload}",
-        [sys.executable, *arguments],
-        env={**around.environment(pod), **own},
-        cwd=around.folder(pod),
-    )
-    return ProcessRun(process, lambda: True, around.ports)
+    return around.process(pod, Path(sys.executable), arguments, lambda: True, env=own)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A container by its name, and where that says too little, by its program and first argument, or its image."""
+    """A container by its name, and where that says too little, by its program and first argument, or its image.
+
+    Most are of a hosted control plane: elsewhere, a container of that name is somebody else's.
+    """
 
     container: str
     recipe: Recipe
@@ -102,11 +97,13 @@ class Row:
     image: str = ""
     #: The Lease that its program holds, where there is one.
     lock: str = ""
+    hosted: bool = True
 
-    def fits(self, container: Object) -> bool:
+    def fits(self, container: Object, hosted: bool) -> bool:
         command = [*container.get("command", []), *container.get("args", [])]
         return (
             container["name"] == self.container
+            and (hosted or not self.hosted)
             and (not self.program or (bool(command) and Path(command[0]).name == self.program))
             and (not self.first or self.first in command[1:2])
             and (not self.image or f"/{self.image}" in container["image"].partition("@")[0])
@@ -120,6 +117,7 @@ ROWS = (
         program="hypershift-operator",
         first="run",
         lock="hypershift-operator-leader-elect",
+        hosted=False,
     ),
     Row(
         "control-plane-operator",
@@ -136,12 +134,12 @@ ROWS = (
 )
 
 
-def recipe_for(container: Object, around: Surroundings) -> Recipe | None:
-    """None for what only says that it runs."""
+def recipe_for(container: Object, around: Surroundings, *, hosted: bool) -> Recipe | None:
+    """None for what only says that it runs; `hosted` where its namespace is that of a hosted control plane."""
     for row in ROWS:
-        if row.fits(container):
+        if row.fits(container, hosted):
             return row.recipe
-    part = around.parts.get(container["name"])
+    part = around.parts.get(container["name"]) if hosted else None
     if part is None:
         return None
     return lambda _around, pod: PartRun(part(pod.namespace))
@@ -149,4 +147,4 @@ def recipe_for(container: Object, around: Surroundings) -> Recipe | None:
 
 def lock_of(container: Object) -> str:
     """The Lease that the container's program holds; empty when it holds none."""
-    return next((row.lock for row in ROWS if row.fits(container)), "")
+    return next((row.lock for row in ROWS if row.fits(container, hosted=True)), "")

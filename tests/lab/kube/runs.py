@@ -64,7 +64,9 @@ class ProcessRun:
 
     def stop(self) -> None:
         self.process.stop()
-        self.ports.give_back(*self.taken)
+        # Once: by now they may be somebody else's.
+        taken, self.taken = self.taken, ()
+        self.ports.give_back(*taken)
 
 
 class PartRun:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.kube.api import SERVICE_ACCOUNTS, Object
+from lab.kube.api import SERVICE_ACCOUNTS, ApiError, Object
 from lab.kube.authority import write
 from lab.kube.control_plane import ControlPlane
 from lab.kube.hosted_apis import HostedApis
 from lab.kube.keeper import plain_environment
-from lab.kube.pods import Pod
+from lab.kube.pods import NotYet, Pod
 from lab.kube.ports import LOOPBACK, Ports
 from lab.kube.processes import Process
 from lab.kube.proxy import Proxy
@@ -59,7 +59,12 @@ class Surroundings:
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": TOKEN_SECONDS},
         }
-        made = api.create(SERVICE_ACCOUNTS, body, pod.namespace, name=pod.service_account, subresource="token")
+        try:
+            made = api.create(SERVICE_ACCOUNTS, body, pod.namespace, name=pod.service_account, subresource="token")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            raise NotYet(error.message) from None
         file = self.folder(pod) / "kubeconfig"
         write(file, json.dumps(self.control_plane.as_user(made["status"]["token"])))
         return file
@@ -75,13 +80,19 @@ class Surroundings:
         ready: Callable[[], bool],
         *taken: int,
         env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> ProcessRun:
+        """Start it. The ports that were taken for it are free again when it ends, or does not start."""
         name = f"{pod.namespace}.{pod.workload}"
-        process = Process(
-            self.lab,
-            name,
-            [program, *arguments],
-            env={**self.environment(pod), **(env or {})},
-            cwd=self.folder(pod),
-        )
+        try:
+            process = Process(
+                self.lab,
+                name,
+                [program, *arguments],
+                env={**self.environment(pod), **(env or {})},
+                cwd=cwd or self.folder(pod),
+            )
+        except BaseException:
+            self.ports.give_back(*taken)
+            raise
         return ProcessRun(process, ready, self.ports, taken)

@@ -36,9 +36,13 @@ from lab.kube.runs import ProcessRun, Run
 from lab.kube.status import Standing
 from lab.kube.surroundings import Surroundings
 
+# HyperShift labels the namespaces of hosted control planes with it.
+HOSTED = "hypershift.openshift.io/hosted-control-plane"
 KINDS = {"Deployment": DEPLOYMENTS, "StatefulSet": STATEFUL_SETS, "Job": JOBS}
 # Seconds of a real cluster till a container whose image is there serves, and between restarts of one that crashes.
 START, CRASH_FIRST, CRASH_MOST = 8, 10, 300
+# A container that ran this long is not counted among those that crash.
+STEADY = 600
 # How long the next run of a program that was killed waits for the lock of the last.
 LOCK = 60
 LOOK_AGAIN = 0.25
@@ -55,6 +59,7 @@ class Place:
     settled: str = ""
     run: Run | None = None
     pod: str = ""
+    started: float = 0.0
     crashes: int = 0
     not_before: float = 0.0
     #: Its pod was deleted: that it ends is no crash.
@@ -124,12 +129,14 @@ class Workloads(Controller):
     def runs(self) -> dict[str, ProcessRun]:
         """The processes, as NAMESPACE/NAME of their workload."""
         return {
-            key.partition("/")[2]: place.run for key, place in self._places.items() if isinstance(place.run, ProcessRun)
+            key.partition("/")[2]: place.run
+            for key, place in list(self._places.items())
+            if isinstance(place.run, ProcessRun)
         }
 
-    def _look_at_all(self) -> None:
+    def _look_at_all(self, namespace: str | None = None) -> None:
         for kind, resource in KINDS.items():
-            for body in self.mirror(resource).all():
+            for body in self.mirror(resource).all(namespace):
                 self.agenda.add(f"{kind}/{of_namespace(body)}/{of_name(body)}")
 
     # -- one look ---------------------------------------------------------------------------------------------------
@@ -159,11 +166,12 @@ class Workloads(Controller):
         volumes = body["kind"] != "StatefulSet" or wanted == 0 or self.claims.bound(body)
         if wanted == 0 or holds or not volumes:
             self._end(place, namespace)
-            place.settled = ""
+            place.settled, place.since = "", time.monotonic()
             if not any(hold.silent for hold in holds):
                 self._report(body, Standing(wanted, wanted, 0, revision))
             return None if volumes else LOOK_AGAIN
-        recipe = recipe_for(main_container(body["spec"]["template"]), self.around)
+        hosted = self._is_hosted(namespace)
+        recipe = recipe_for(main_container(body["spec"]["template"]), self.around, hosted=hosted)
         if recipe is None:
             return self._said_to_run(body, place, wanted)
         return self._run(key, body, place, recipe, wanted)
@@ -213,15 +221,15 @@ class Workloads(Controller):
             pod = prepared(self.api, body, pod_name, folder)
             place.pod = pod_name if self._made_pod(body, pod_name) else ""
             place.run = recipe(self.around, pod)
-        except NotYet as missing:
+        except Exception as error:
+            # What is missing may come; a namespace that ends refuses tokens and pods.
             forget(folder)
+            self._end(place, namespace)
+            if not isinstance(error, NotYet):
+                raise
             place.not_before = time.monotonic() + LOOK_AGAIN
-            return str(missing)
-        except ApiError:
-            # A namespace that ends refuses tokens and pods.
-            forget(folder)
-            raise
-        place.settled = place.revision
+            return str(error)
+        place.settled, place.started = place.revision, time.monotonic()
         if isinstance(place.run, ProcessRun):
             threading.Thread(target=self._await_end, args=(key, place.run), daemon=True).start()
         return ""
@@ -233,7 +241,9 @@ class Workloads(Controller):
     def _died(self, key: str, body: Object, place: Place, namespace: str) -> None:
         """It ended by itself. Restarts come later and later, as a kubelet has it."""
         end = place.run.end if place.run else ""
-        pause = min(CRASH_FIRST * 2.0**place.crashes, CRASH_MOST) if place.crashes else 0.0
+        if time.monotonic() - place.started > self.around.speed.seconds(STEADY):
+            place.crashes = 0
+        pause = min(CRASH_FIRST * 2.0 ** min(place.crashes - 1, 60), CRASH_MOST) if place.crashes else 0.0
         place.crashes += 1
         place.not_before = time.monotonic() + self.around.speed.seconds(pause)
         where = key.partition("/")[2]
@@ -362,19 +372,34 @@ class Workloads(Controller):
         if self.mirror(NAMESPACES).get(name) is None:
             for where in (self.around.lab / "hosted", self.around.lab / "pods"):
                 forget(where / name)
+        else:
+            # Whose namespace it is decides what its containers are.
+            self._look_at_all(name)
+
+    def _is_hosted(self, namespace: str) -> bool:
+        found = self.mirror(NAMESPACES).get(namespace) or {"metadata": {}}
+        return HOSTED in found["metadata"].get("labels", {})
 
     def _deleted_pod(self, namespace: str, name: str) -> None:
         """A pod that somebody deletes ends, and its workload starts another if it still wants one."""
+        affected = {
+            key: place
+            for key, place in list(self._places.items())
+            if place.pod == name and key.split("/")[1] == namespace
+        }
         pod = self.mirror(PODS).get(name, namespace)
-        if pod is None or not pod["metadata"].get("deletionTimestamp"):
+        if pod is None and affected:
+            # By force it is gone at once; a StatefulSet's next one has the same name, and the mirror may not know it.
+            pod = self.api.get(PODS, name, namespace)
+        if pod is not None and not pod["metadata"].get("deletionTimestamp"):
             return
-        for key, place in list(self._places.items()):
-            if place.pod == name and key.split("/")[1] == namespace:
-                run, place.dismissed = place.run, True
-                if run is not None:
-                    run.stop()
-                self.agenda.add(key)
-        self._delete_pod(namespace, name)
+        for key, place in affected.items():
+            run, place.dismissed = place.run, True
+            if run is not None:
+                run.stop()
+            self.agenda.add(key)
+        if pod is not None:
+            self._delete_pod(namespace, name)
 
     def _delete_pod(self, namespace: str, name: str) -> None:
         # Nobody but a kubelet ends the grace period of a pod.

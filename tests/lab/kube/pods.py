@@ -18,7 +18,7 @@ from lab.kube.api import CONFIG_MAPS, SECRETS, Api, Object, Resource
 from lab.kube.authority import write
 from lab.kube.ports import LOOPBACK
 
-_REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 NODE = "lab"
 
 
@@ -53,7 +53,7 @@ class Pod:
         if not self.mounts:
             return text
         longest_first = sorted(self.mounts, key=len, reverse=True)
-        path = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, longest_first))})(?=/|$)")
+        path = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, longest_first))})(?![\w.-])")
         return path.sub(lambda found: str(self.mounts[found.group(1)]), text)
 
     def file(self, path: str) -> Path:
@@ -104,8 +104,8 @@ def prepared(api: Api, body: Object, pod_name: str, folder: Path) -> Pod:
 
 
 def expanded(text: str, env: Mapping[str, str]) -> str:
-    """`$(NAME)` becomes the variable's value; a name that is not known stays as it is, as Kubernetes has it."""
-    return _REFERENCE.sub(lambda found: env.get(found.group(1), found.group(0)), text)
+    """`$(NAME)` becomes the variable's value; an unknown name stays as it is, and `$$` is `$`, as Kubernetes has it."""
+    return _REFERENCE.sub(lambda found: env.get(found[1], found[0]) if found[1] else "$", text)
 
 
 def _environment(api: Api, namespace: str, container: Object, fields: Mapping[str, str]) -> dict[str, str]:
@@ -160,9 +160,19 @@ def _files(api: Api, namespace: str, volume: Object) -> dict[str, bytes]:
         if kind in volume:
             source = volume[kind]
             data = _data(api, resource, namespace, {**source, "name": source.get(key) or source.get("name")})
-            items = source.get("items")
-            return {item["path"]: data[item["key"]] for item in items if item["key"] in data} if items else data
+            return _chosen(data, source, kind)
     return {}
+
+
+def _chosen(data: dict[str, bytes], source: Object, kind: str) -> dict[str, bytes]:
+    """The keys that the volume names, under the paths that it names; all where it names none."""
+    items = source.get("items")
+    if not items:
+        return data
+    missing = [item["key"] for item in items if item["key"] not in data]
+    if missing and not source.get("optional"):
+        raise NotYet(f"references non-existent {kind} key: {missing[0]}")
+    return {item["path"]: data[item["key"]] for item in items if item["key"] in data}
 
 
 def _data(api: Api, resource: Resource, namespace: str, reference: Mapping[str, Any]) -> dict[str, bytes]:
@@ -173,7 +183,8 @@ def _data(api: Api, resource: Resource, namespace: str, reference: Mapping[str, 
         raise NotYet(f'{resource.plural.removesuffix("s")} "{reference["name"]}" not found')
     if resource is SECRETS:
         return {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
-    return {key: value.encode() for key, value in (found.get("data") or {}).items()}
+    binary = {key: base64.b64decode(value) for key, value in (found.get("binaryData") or {}).items()}
+    return {**binary, **{key: value.encode() for key, value in (found.get("data") or {}).items()}}
 
 
 def forget(folder: Path) -> None:
@@ -189,11 +200,15 @@ def with_flags(arguments: Iterable[str], **flags: str | None) -> list[str]:
     """
     wanted = {f"--{name.replace('_', '-')}": value for name, value in flags.items()}
     result: list[str] = []
-    parts = iter(arguments)
-    for part in parts:
+    expects_value = False
+    for part in arguments:
         name, given, _value = part.partition("=")
-        if name not in wanted:
+        if name in wanted:
+            expects_value = not given
+        elif expects_value and not part.startswith("-"):
+            expects_value = False
+        else:
+            # A switch has no value: what follows it is a flag of its own.
+            expects_value = False
             result.append(part)
-        elif not given:
-            next(parts, None)
     return [*result, *(f"{name}={value}" for name, value in wanted.items() if value is not None)]

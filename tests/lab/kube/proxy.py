@@ -58,7 +58,7 @@ class Proxy:
 
     def _serve(self, client: socket.socket) -> None:
         with client, suppress(OSError):
-            head = _head(client)
+            head, _end, early = _head(client).partition(b"\r\n\r\n")
             asked = _asked(head)
             port = self._names(*asked) if asked else None
             if port is None:
@@ -72,6 +72,7 @@ class Proxy:
                 return
             with server:
                 client.sendall(AGREED)
+                server.sendall(early)
                 server.settimeout(None)
                 client.settimeout(None)
                 back = threading.Thread(target=_pour, args=(server, client), daemon=True)
@@ -96,7 +97,7 @@ def _asked(head: bytes) -> tuple[str, str, int] | None:
     request, *headers = head.decode("latin-1").split("\r\n")
     method, _space, rest = request.partition(" ")
     host, _colon, port = rest.partition(" ")[0].rpartition(":")
-    if method != "CONNECT" or not port.isdigit():
+    if method != "CONNECT" or not port.isdecimal():
         return None
     namespace = ""
     for header in headers:

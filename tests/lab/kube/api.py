@@ -245,6 +245,10 @@ class Watch:
 
     def __iter__(self) -> Iterator[tuple[str, Object]]:
         try:
+            self._connection.connect()
+            # Who closed it before there was a socket could not end it.
+            if self._closed:
+                return
             self._connection.request("GET", self._target, headers={"Accept": "application/json", **self._headers})
             response = self._connection.getresponse()
             if response.status != 200:

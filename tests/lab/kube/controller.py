@@ -248,7 +248,7 @@ class Controller:
             logging.INFO if expected else logging.ERROR,
             "%s: %s; again in %.1f s",
             key,
-            error or type(error).__name__,
+            str(error) or type(error).__name__,
             after,
             exc_info=not expected,
         )

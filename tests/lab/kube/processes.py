@@ -105,7 +105,7 @@ class Remains:
 
 
 def remains(lab: Path) -> list[Remains]:
-    """What runs with this lab's mark, of whatever supervisor; this process and its parents are not among them."""
+    """What runs with this lab's mark, of whatever supervisor; this process is not among them."""
     mark = f"{MARK}={lab}"
     found = []
     for folder in _PROC.glob("[0-9]*"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`make bench`: what a task costs, and how near a large deployment comes to what the server allows."""
+"""`make bench`: what a task costs, how near a large deployment comes to what the server allows, what the lab takes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import hosted
 
 from lab.simulator import Simulator
 
@@ -40,6 +42,7 @@ def main() -> int:
     print("  machines  requests  of which ticks  per machine      kB  wall s  floor s  ratio")
     for count in (20, 100):
         print(f"  {deployment(count)}", flush=True)
+    hosted.report()
     return 0
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from lab.kube import labs
 from lab.kube.labs import LabError, Place
 from lab.kube.speed import Speed
+from lab.output import say, unread
 
 if TYPE_CHECKING:
     from lab.kube.handle import Lab
@@ -47,10 +48,6 @@ class Refused(Exception):
     def __init__(self, sentence: str, status: int = FAILED) -> None:
         super().__init__(sentence)
         self.status = status
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 # -- commands -----------------------------------------------------------------------------------------------------
@@ -153,8 +150,8 @@ def build(_given: argparse.Namespace) -> int:
 
 def kubectl(given: argparse.Namespace) -> int:
     lab = _running(_place(given))
-    program = str(lab.facts["kubectl"])
-    os.execv(program, [program, f"--kubeconfig={lab.kubeconfig}", *given.arguments])
+    command = labs.kubectl(lab.facts["kubectl"], lab.folder, lab.kubeconfig)
+    os.execv(command[0], [*command, *given.arguments])
 
 
 # -- what they say ------------------------------------------------------------------------------------------------
@@ -335,6 +332,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Interrupted; nothing that was begun is left.", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        return unread()
     except (Refused, LabError, OSError) as error:
         print(error, file=sys.stderr)
         return error.status if isinstance(error, Refused) else FAILED

@@ -190,7 +190,7 @@ class Lab:
 
     def kubectl(self, *arguments: str, text: str | None = None, kubeconfig: Path | None = None) -> str:
         """The real kubectl; what it printed. LabError with its words when it failed."""
-        command = [str(self.facts["kubectl"]), f"--kubeconfig={kubeconfig or self.kubeconfig}"]
+        command = labs.kubectl(self.facts["kubectl"], self.folder, kubeconfig or self.kubeconfig)
         done = subprocess.run(
             [*command, *arguments], input=text, capture_output=True, text=True, check=False, env=plain_environment()
         )

@@ -47,6 +47,11 @@ def clear(folder: Path) -> list[str]:
     return sorted(each.part for each in found)
 
 
+def kubectl(program: str | Path, folder: Path, kubeconfig: Path) -> list[str]:
+    """The command kubectl for a lab in this folder. What it notes of the lab's API servers goes with the lab."""
+    return [str(program), f"--kubeconfig={kubeconfig}", f"--cache-dir={folder / 'kubectl'}"]
+
+
 @dataclass(frozen=True)
 class Place:
     """A lab by its name, whether there is one or not."""

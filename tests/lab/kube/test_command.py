@@ -29,7 +29,7 @@ NAME = "tried"
 
 @dataclass(frozen=True)
 class Command:
-    """`python -m lab` of a user whose cache is in a folder of its own."""
+    """`python -m lab` of a user whose home and cache are a folder of its own."""
 
     cache: Path
     programs: Path | None = None
@@ -39,7 +39,8 @@ class Command:
         return self.cache / "metalshift-maas" / "labs" / NAME
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        own = {"PYTHONPATH": str(PACKAGES), "XDG_CACHE_HOME": str(self.cache), "PYTHONDONTWRITEBYTECODE": "1"}
+        own = {"PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
+        own |= {"HOME": str(self.cache), "XDG_CACHE_HOME": str(self.cache)}
         programs = {"METALSHIFT_PROGRAMS": str(self.programs)} if self.programs else {}
         return subprocess.Popen(
             [sys.executable, "-m", "lab", *arguments],
@@ -145,6 +146,14 @@ def test_faults_are_listed_for_people_and_programs(command: Command) -> None:
     assert {line.split()[0] for line in said.splitlines() if re.match(r"  \S", line)} == set(table)
 
 
+def test_nobody_who_reads_it_is_no_failure_to_speak_of(command: Command) -> None:
+    """As `| head` ends a program: by the status of SIGPIPE, and without a traceback."""
+    with command.begin("faults") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
 def test_without_go_it_says_what_is_not_available(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +252,7 @@ def test_a_lab_stays_until_it_is_stopped(built: Command) -> None:
     assert status == 0
     assert ended.startswith("The lab tried has ended: 4 programs")
     assert (built.running(), built.lab.exists()) == ([], False)
+    assert not (built.cache / ".kube").exists()
 
 
 @pytest.mark.parametrize("moment", ["etcd.log", "kube-apiserver.log"])

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from dataclasses import asdict
 from types import FrameType
 
+from ..output import say, unread
 from .build import programs
 from .errors import NoPrograms
 
@@ -17,8 +17,8 @@ from .errors import NoPrograms
 def main() -> int:
     signal.signal(signal.SIGTERM, _end)
     try:
-        for name, path in asdict(programs(_say)).items():
-            _say(f"{name.replace('_', '-'):<24} {path}")
+        for name, path in asdict(programs(say)).items():
+            say(f"{name.replace('_', '-'):<24} {path}")
     except NoPrograms as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -26,14 +26,8 @@ def main() -> int:
         print("Stopped; what is compiled is kept, and the next build goes on from there.", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # As of other programs when `head` has seen enough; Python would complain once more at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+        return unread()
     return 0
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -338,7 +338,8 @@ def clone(tmp_path: Path) -> Path:
     """The lab's package, to be changed."""
     lab = tmp_path / "clone" / "lab"
     shutil.copytree(HERE, lab / "programs", ignore=shutil.ignore_patterns("__pycache__", "test_*", "conftest.py"))
-    shutil.copyfile(HERE.parent / "__init__.py", lab / "__init__.py")
+    for file in ("__init__.py", "output.py"):
+        shutil.copyfile(HERE.parent / file, lab / file)
     return lab.parent
 
 

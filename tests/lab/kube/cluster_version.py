@@ -42,17 +42,25 @@ class Operator:
 
 OPERATORS = (
     Operator(
-        "console", Needs.ENOUGH, "Console",
-        "Deployment_InsufficientReplicas", "DeploymentAvailable: 0 replicas available for console deployment",
+        "console",
+        Needs.ENOUGH,
+        "Console",
+        "Deployment_InsufficientReplicas",
+        "DeploymentAvailable: 0 replicas available for console deployment",
     ),
     Operator("csi-snapshot-controller", capability="CSISnapshot"),
     Operator("dns", Needs.ONE, "", "DNSUnavailable", 'DNS "default" is unavailable.'),
     Operator(
-        "image-registry", Needs.ENOUGH, "ImageRegistry",
-        "NoReplicasAvailable", "Available: The deployment does not have available replicas",
+        "image-registry",
+        Needs.ENOUGH,
+        "ImageRegistry",
+        "NoReplicasAvailable",
+        "Available: The deployment does not have available replicas",
     ),
     Operator(
-        "ingress", Needs.ENOUGH, "Ingress",
+        "ingress",
+        Needs.ENOUGH,
+        "Ingress",
         "IngressUnavailable",
         'The "default" ingress controller reports Available=False: IngressControllerUnavailable: '
         "One or more status conditions indicate unavailable",
@@ -62,12 +70,18 @@ OPERATORS = (
     Operator("kube-controller-manager"),
     Operator("kube-scheduler"),
     Operator(
-        "kube-storage-version-migrator", Needs.ONE, "",
-        "KubeStorageVersionMigrator_Deploying", "KubeStorageVersionMigratorAvailable: Waiting for Deployment",
+        "kube-storage-version-migrator",
+        Needs.ONE,
+        "",
+        "KubeStorageVersionMigrator_Deploying",
+        "KubeStorageVersionMigratorAvailable: Waiting for Deployment",
     ),
     Operator(
-        "monitoring", Needs.ENOUGH, "",
-        "UpdatingPrometheusOperatorFailed", "UpdatingPrometheusOperator: waiting for Deployment to roll out",
+        "monitoring",
+        Needs.ENOUGH,
+        "",
+        "UpdatingPrometheusOperatorFailed",
+        "UpdatingPrometheusOperator: waiting for Deployment to roll out",
     ),
     Operator("network", Needs.ONE, "", "Startup", "The network is starting up"),
     Operator("node-tuning", capability="NodeTuning"),

@@ -25,12 +25,29 @@ INGRESS_NAMESPACE, ROUTER = "openshift-ingress", "router-default"
 LOAD_BALANCER = "LoadBalancerService"
 
 NAMESPACE_NAMES = (
-    "openshift", "openshift-apiserver", "openshift-authentication", "openshift-config", "openshift-config-managed",
-    "openshift-console", "openshift-controller-manager", "openshift-dns", "openshift-etcd",
-    "openshift-image-registry", "openshift-infra", INGRESS_NAMESPACE, "openshift-ingress-operator",
-    "openshift-kube-apiserver", "openshift-kube-controller-manager", "openshift-kube-scheduler",
-    "openshift-machine-config-operator", "openshift-monitoring", "openshift-network-operator", "openshift-node",
-    "openshift-operators", "openshift-ovn-kubernetes", "openshift-route-controller-manager",
+    "openshift",
+    "openshift-apiserver",
+    "openshift-authentication",
+    "openshift-config",
+    "openshift-config-managed",
+    "openshift-console",
+    "openshift-controller-manager",
+    "openshift-dns",
+    "openshift-etcd",
+    "openshift-image-registry",
+    "openshift-infra",
+    INGRESS_NAMESPACE,
+    "openshift-ingress-operator",
+    "openshift-kube-apiserver",
+    "openshift-kube-controller-manager",
+    "openshift-kube-scheduler",
+    "openshift-machine-config-operator",
+    "openshift-monitoring",
+    "openshift-network-operator",
+    "openshift-node",
+    "openshift-operators",
+    "openshift-ovn-kubernetes",
+    "openshift-route-controller-manager",
 )
 PRIVILEGED = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")}
 
@@ -84,15 +101,32 @@ def _says(kind: str, field: str = "status") -> str:
 
 
 KINDS = (
-    Kind(CONFIG, "ClusterVersion", "clusterversions", status=True, columns=(
-        ("Version", '.status.history[?(@.state=="Completed")].version'), ("Available", _says("Available")),
-        ("Progressing", _says("Progressing")), ("Status", _says("Progressing", "message")),
-    )),
-    Kind(CONFIG, "ClusterOperator", "clusteroperators", status=True, short="co", columns=(
-        ("Version", '.status.versions[?(@.name=="operator")].version'), ("Available", _says("Available")),
-        ("Progressing", _says("Progressing")), ("Degraded", _says("Degraded")),
-        ("Message", _says("Available", "message")),
-    )),
+    Kind(
+        CONFIG,
+        "ClusterVersion",
+        "clusterversions",
+        status=True,
+        columns=(
+            ("Version", '.status.history[?(@.state=="Completed")].version'),
+            ("Available", _says("Available")),
+            ("Progressing", _says("Progressing")),
+            ("Status", _says("Progressing", "message")),
+        ),
+    ),
+    Kind(
+        CONFIG,
+        "ClusterOperator",
+        "clusteroperators",
+        status=True,
+        short="co",
+        columns=(
+            ("Version", '.status.versions[?(@.name=="operator")].version'),
+            ("Available", _says("Available")),
+            ("Progressing", _says("Progressing")),
+            ("Degraded", _says("Degraded")),
+            ("Message", _says("Available", "message")),
+        ),
+    ),
     Kind(CONFIG, "Infrastructure", "infrastructures"),
     Kind(CONFIG, "Ingress", "ingresses"),
     Kind(CONFIG, "DNS", "dnses"),
@@ -164,16 +198,21 @@ def configuration(control_plane: Object) -> Iterator[Wanted]:
     # OpenShift's API knows no platform MAAS.
     platform = "None"
     networking = spec.get("networking") or {}
-    yield _config("Infrastructure", "infrastructures", {"platformSpec": {"type": platform}}, {
-        "infrastructureName": spec.get("infraID", ""),
-        "platform": platform,
-        "platformStatus": {"type": platform},
-        "controlPlaneTopology": "External",
-        "infrastructureTopology": "HighlyAvailable" if count == 2 else "SingleReplica",
-        "apiServerURL": f"https://{outside}:{endpoint.get('port', 0)}" if outside else url,
-        "apiServerInternalURL": url,
-        "etcdDiscoveryDomain": domain,
-    })
+    yield _config(
+        "Infrastructure",
+        "infrastructures",
+        {"platformSpec": {"type": platform}},
+        {
+            "infrastructureName": spec.get("infraID", ""),
+            "platform": platform,
+            "platformStatus": {"type": platform},
+            "controlPlaneTopology": "External",
+            "infrastructureTopology": "HighlyAvailable" if count == 2 else "SingleReplica",
+            "apiServerURL": f"https://{outside}:{endpoint.get('port', 0)}" if outside else url,
+            "apiServerInternalURL": url,
+            "etcdDiscoveryDomain": domain,
+        },
+    )
     yield _config("Ingress", "ingresses", {"domain": apps_domain(control_plane)})
     yield _config("DNS", "dnses", {"baseDomain": domain})
     networks = {
@@ -236,11 +275,26 @@ def cluster_operator(name: str) -> Object:
     return {**_object(CONFIG, "ClusterOperator", name), "spec": {}}
 
 
-ALL_CAPABILITIES = frozenset({
-    "Build", "CSISnapshot", "CloudControllerManager", "CloudCredential", "Console", "DeploymentConfig",
-    "ImageRegistry", "Ingress", "Insights", "MachineAPI", "NodeTuning", "OperatorLifecycleManager",
-    "OperatorLifecycleManagerV1", "Storage", "marketplace", "openshift-samples",
-})
+ALL_CAPABILITIES = frozenset(
+    {
+        "Build",
+        "CSISnapshot",
+        "CloudControllerManager",
+        "CloudCredential",
+        "Console",
+        "DeploymentConfig",
+        "ImageRegistry",
+        "Ingress",
+        "Insights",
+        "MachineAPI",
+        "NodeTuning",
+        "OperatorLifecycleManager",
+        "OperatorLifecycleManagerV1",
+        "Storage",
+        "marketplace",
+        "openshift-samples",
+    }
+)
 
 
 def disabled(control_plane: Object) -> frozenset[str]:
@@ -272,8 +326,11 @@ def _config(kind: str, plural: str, spec: Object, status: Object | None = None) 
 
 
 def _binding(name: str, role: str, kind: str, subject: str) -> Wanted:
-    return Wanted(CLUSTER_ROLE_BINDINGS, {
-        **_object(f"{RBAC}/v1", "ClusterRoleBinding", name),
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
-        "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
-    })
+    return Wanted(
+        CLUSTER_ROLE_BINDINGS,
+        {
+            **_object(f"{RBAC}/v1", "ClusterRoleBinding", name),
+            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+            "subjects": [{"apiGroup": RBAC, "kind": kind, "name": subject}],
+        },
+    )

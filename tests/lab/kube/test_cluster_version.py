@@ -180,16 +180,16 @@ def state(status: Object) -> dict[str, str]:
 
 def test_operators_take_over_a_release_one_after_the_other() -> None:
     operators = Cluster(1, 1).operators()
-    counts = [
-        sum(cluster_version.rolled(each.name, operators, age) for each in operators) for age in (0, 150, ROLLOUT)
-    ]
+    counts = [sum(cluster_version.rolled(each.name, operators, age) for each in operators) for age in (0, 150, ROLLOUT)]
     assert counts == [0, len(operators) // 2, len(operators)]
 
 
 def test_the_control_plane_gets_a_reason_for_everything() -> None:
     reported = cluster_version.conditions(Rollout(OLD, 0, history=DONE))
-    copied = {each["type"]: (each["status"], each["reason"], each["message"]) for each in
-              cluster_version.for_control_plane(reported)}
+    copied = {
+        each["type"]: (each["status"], each["reason"], each["message"])
+        for each in cluster_version.for_control_plane(reported)
+    }
     assert copied["ClusterVersionFailing"] == ("False", "FromClusterVersion", "")
     assert copied["ClusterVersionUpgradeable"] == ("True", "FromClusterVersion", "Condition not found in the CVO.")
     assert set(copied) == {

@@ -231,8 +231,10 @@ def command_purge() -> int:
     if status:
         return status
     command_clean()
+    built = (CACHE / "programs").exists()
     shutil.rmtree(CACHE, ignore_errors=True)
-    say(f"{CACHE} is removed. Go keeps what it fetched and compiled for the lab: go clean -cache -modcache frees it.")
+    if built and shutil.which("go"):
+        say("Left: what your Go fetched and compiled for the lab's programs. go clean -cache -modcache frees that.")
     return 0
 
 

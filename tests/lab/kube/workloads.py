@@ -91,6 +91,11 @@ def confined(spec: Object) -> Object:
     return made
 
 
+def restart_pause(crashes: int) -> float:
+    """Seconds of real life before a container that crashed so often before starts again, as a kubelet has it."""
+    return min(CRASH_FIRST * 2.0 ** min(crashes - 1, 60), CRASH_MOST) if crashes else 0.0
+
+
 def _key(kind: str, body: Object) -> list[str]:
     return [f"{kind}/{of_namespace(body)}/{of_name(body)}"]
 
@@ -243,7 +248,7 @@ class Workloads(Controller):
         end = place.run.end if place.run else ""
         if time.monotonic() - place.started > self.around.speed.seconds(STEADY):
             place.crashes = 0
-        pause = min(CRASH_FIRST * 2.0 ** min(place.crashes - 1, 60), CRASH_MOST) if place.crashes else 0.0
+        pause = restart_pause(place.crashes)
         place.crashes += 1
         place.not_before = time.monotonic() + self.around.speed.seconds(pause)
         where = key.partition("/")[2]

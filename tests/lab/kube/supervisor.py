@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -49,6 +50,8 @@ from lab.simulator import Simulator
 log = logging.getLogger("lab.supervisor")
 FACTS = "lab.json"
 RELEASES = ("4.20.8", "4.20.10")
+# Commands of the control server → what they cannot do without.
+NEEDED = {"fault": ("name",), "user": ("name", "rules")}
 # Where a control plane looks for catalogs when nobody says otherwise; the lab's registry has them.
 PUBLIC_CATALOGS = "registry.redhat.io/redhat"
 
@@ -244,6 +247,16 @@ class Supervisor:
         }
 
 
+def _command(line: bytes) -> dict[str, Any]:
+    try:
+        asked = json.loads(line)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        raise ValueError("A command is one line of JSON with token and do.")
+    return asked
+
+
 class _Line(socketserver.StreamRequestHandler):
     """One command a connection: a line of JSON in, a line of JSON out."""
 
@@ -251,8 +264,7 @@ class _Line(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         try:
-            asked = json.loads(self.rfile.readline())
-            answer = {"answer": self.server.answer(asked)}
+            answer = {"answer": self.server.answer(_command(self.rfile.readline()))}
         except (ValueError, KeyError, TypeError, LookupError) as error:
             answer = {"error": str(error) or type(error).__name__}
         except Exception as error:  # the answer must come, whatever a fault runs into
@@ -277,9 +289,12 @@ class ControlServer(socketserver.ThreadingTCPServer):
 
     def answer(self, asked: dict[str, Any]) -> Any:
         supervisor = self._supervisor
-        if not secrets.compare_digest(str(asked.get("token")), supervisor.token):
+        if not secrets.compare_digest(str(asked.get("token")).encode(), supervisor.token.encode()):
             raise ValueError("This is not the token of the lab.")
-        verb = asked["do"]
+        verb = str(asked.get("do"))
+        missing = [word for word in NEEDED.get(verb, ()) if word not in asked]
+        if missing:
+            raise ValueError(f"The command {verb} needs {', '.join(missing)}.")
         if verb == "status":
             return supervisor.status()
         if verb == "machines":
@@ -310,11 +325,15 @@ def run(wish: Wish) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    supervisor = Supervisor(wish, say)
-    server = ControlServer(supervisor, ending.set)
-    threading.Thread(target=server.serve_forever, name="control", daemon=True).start()
-    started = ThreadPoolExecutor(1).submit(supervisor.start)
+    left = ExitStack()
+    left.callback(shutil.rmtree, wish.folder, ignore_errors=True)
     try:
+        supervisor = Supervisor(wish, say)
+        server = ControlServer(supervisor, ending.set)
+        threading.Thread(target=server.serve_forever, name="control", daemon=True).start()
+        left.callback(server.shutdown)
+        left.callback(supervisor.stop)
+        started = ThreadPoolExecutor(1).submit(supervisor.start)
         while not started.done() and not ending.is_set():
             ending.wait(0.1)
         if started.done() and not ending.is_set():
@@ -323,13 +342,11 @@ def run(wish: Wish) -> int:
             say("ready")
         ending.wait()
         return 0
-    except (DidNotStart, OSError, ApiError, Unreachable) as error:
+    except (DidNotStart, OSError, ApiError, Unreachable, subprocess.TimeoutExpired) as error:
         say(f"the lab did not start: {error}")
         return 1
     finally:
-        supervisor.stop()
-        server.shutdown()
-        shutil.rmtree(wish.folder, ignore_errors=True)
+        left.close()
 
 
 def main() -> int:

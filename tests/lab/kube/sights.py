@@ -13,7 +13,7 @@ from lab.kube.api import Object, Resource
 from lab.kube.handle import Lab
 
 #: An operator that failed tries again after ten seconds at the latest; a busy machine takes its own time.
-PATIENCE = 60.0
+PATIENCE = 40.0
 
 
 @dataclass(frozen=True)

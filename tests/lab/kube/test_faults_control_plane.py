@@ -293,6 +293,8 @@ def test_a_control_plane_says_at_each_stage_what_it_waits_for(late: Journey) -> 
     for before, stage in pairwise(STAGES):
         _pass(late, before, stage)
     lab.fault(NODES[0].fault, **NODES[0].words)
+    # No machine may be on its way before its turn comes.
+    lab.fault("maas-full")
     lab.heal(STAGES[-1].fault, **STAGES[-1].words)
     late.until_available()
 
@@ -422,4 +424,4 @@ def test_a_deletion_hangs_wherever_something_holds_it(late: Journey) -> None:
         lab.heal(stop.fault, **of_fault)
     late.until_gone()
     lab.until("the node pool is gone", lambda: lab.api.get(NODE_POOLS, "late", NAMESPACE) is None)
-    assert lab.status()["faults"] == []
+    assert not [fault for fault in lab.status()["faults"] if CONTROL_PLANE in fault]

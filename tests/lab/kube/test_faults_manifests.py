@@ -6,67 +6,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from lab.kube.api import HOSTED_CLUSTERS, HOSTED_CONTROL_PLANES, Object
-from lab.kube.examples import credentials, hosted_cluster
+from lab.kube.examples import credentials
 from lab.kube.handle import Lab
 from lab.kube.sights import Sight, condition, conditions, seen
+from lab.kube.spoilt import LOAD_BALANCER, PASSED, Case, Manifests, applied, failed, release
 
 NAMESPACE = "bad"
-#: The first thing that a pass of the operator does, and its words when it cannot do it.
-FAILED = ("ReconciliationSucceeded", "False", "ReconciliationError")
-PASSED = Sight("ReconciliationSucceeded", "True", "ReconciliatonSucceeded", "Reconciliation completed successfully")
 IMAGE = "failed to get controlPlaneOperatorImage: failed to extract release metadata: "
-
-
-@dataclass
-class Manifests:
-    """The objects of one hosted cluster, to be spoilt."""
-
-    lab: Lab
-    objects: list[Object]
-
-    @property
-    def cluster(self) -> Object:
-        return self.objects[-1]
-
-    @property
-    def spec(self) -> Object:
-        spec: Object = self.cluster["spec"]
-        return spec
-
-    def secret(self, suffix: str) -> Object:
-        return next(each for each in self.objects if each["metadata"]["name"].endswith(suffix))
-
-    def without(self, suffix: str) -> None:
-        self.objects.remove(self.secret(suffix))
-
-    def publish(self, service: str, how: Object) -> None:
-        """Publish a service in another way."""
-        for each in self.spec["services"]:
-            if each["service"] == service:
-                each["servicePublishingStrategy"] = how
-
-    def network(self, **networks: str) -> None:
-        self.spec["networking"].update({name: [{"cidr": cidr}] for name, cidr in networks.items()})
-
-    def configure(self, **objects: Any) -> None:
-        self.spec.setdefault("configuration", {}).update(objects)
-
-
-@dataclass(frozen=True)
-class Case:
-    """What is spoilt, what the HostedCluster says then, and which conditions it never gets."""
-
-    name: str
-    spoil: Callable[[Manifests], object]
-    sights: tuple[Sight, ...]
-    never: tuple[str, ...] = ()
-    beyond: Callable[[Lab, Object], bool] = field(default=lambda _lab, _cluster: True)
 
 
 def _text(value: str) -> dict[str, str]:
@@ -83,19 +33,11 @@ def _without_control_plane(lab: Lab, cluster: Object) -> bool:
     return lab.api.get(HOSTED_CONTROL_PLANES, name, f"{NAMESPACE}-{name}") is None
 
 
-def _release(version: str) -> Callable[[Manifests], object]:
-    return lambda the: the.spec["release"].update(image=the.lab.release(version))
-
-
-def _failed(message: str) -> Sight:
-    return Sight(*FAILED, message)
-
-
 def _invalid(message: str) -> tuple[Sight, ...]:
     """What the configuration is blamed for shows in three places."""
     return (
         Sight("ValidConfiguration", "False", "InvalidConfiguration", message),
-        _failed(f"configuration is invalid: {message}"),
+        failed(f"configuration is invalid: {message}"),
         Sight("Progressing", "False", "Blocked", f"ValidConfiguration condition is false: {message}"),
     )
 
@@ -112,11 +54,10 @@ def _unsupported(message: str) -> tuple[Sight, ...]:
 def _no_credentials(message: str) -> tuple[Sight, ...]:
     return (
         Sight("PlatformCredentialsFound", "False", "PlatformCredentialsNotFound", message),
-        _failed(f"failed to reconcile platform credentials: {message}"),
+        failed(f"failed to reconcile platform credentials: {message}"),
     )
 
 
-LOAD_BALANCER = {"type": "LoadBalancer"}
 SAME_HOST = {"type": "LoadBalancer", "loadBalancer": {"hostname": "api.bad.lab.example"}}
 #: The release of a case, which no other may have read before: what is read is remembered.
 OF_A_CASE = {
@@ -129,14 +70,14 @@ ANNOTATION = "hypershift.openshift.io/control-plane-operator-image"
 
 
 def _annotate(the: Manifests) -> None:
-    _release(OF_A_CASE["annotated"])(the)
+    release(OF_A_CASE["annotated"])(the)
     image = f"{the.lab.facts['registry']}/ocp/hypershift:4.20.8"
     the.cluster["metadata"].setdefault("annotations", {})[ANNOTATION] = image
 
 
 def _spoil_pull_secret(version: str) -> Callable[[Manifests], object]:
     def spoil(the: Manifests) -> None:
-        _release(version)(the)
+        release(version)(the)
         the.secret("-pull-secret").update(data={".dockerconfigjson": "ew=="})
 
     return spoil
@@ -151,21 +92,21 @@ CASES = (
     Case(
         "pull-secret-missing",
         lambda the: the.without("-pull-secret"),
-        (_failed('failed to get pull secret: Secret "pull-secret-missing-pull-secret" not found'),),
+        (failed('failed to get pull secret: Secret "pull-secret-missing-pull-secret" not found'),),
         ("Available", "ValidConfiguration"),
         _untouched,
     ),
     Case(
         "pull-secret-key",
         lambda the: the.secret("-pull-secret").update(data=_text("{}")),
-        (_failed("expected .dockerconfigjson key in pull secret"),),
+        (failed("expected .dockerconfigjson key in pull secret"),),
         ("Available",),
         _untouched,
     ),
     Case(
         "pull-secret-json",
         _spoil_pull_secret(OF_A_CASE["pull-secret-json"]),
-        (_failed(IMAGE + r"failed to get repo setup: .*failed to parse docker credentials: .*"),),
+        (failed(IMAGE + r"failed to get repo setup: .*failed to parse docker credentials: .*"),),
         ("Available",),
         _untouched,
     ),
@@ -173,20 +114,20 @@ CASES = (
     Case(
         "pull-secret-json-later",
         _spoil_pull_secret("4.20.8"),
-        (_failed(r'failed to reconcile pull secret: Secret "pull-secret" is invalid: data\[.dockerconfigjson\]: .*'),),
+        (failed(r'failed to reconcile pull secret: Secret "pull-secret" is invalid: data\[.dockerconfigjson\]: .*'),),
     ),
     Case(
         "unknown-tag",
-        _release(OF_A_CASE["unknown-tag"]),
-        (_failed(IMAGE + r"failed to obtain root manifest for \S+:4.20.99: .*manifest unknown.*"),),
+        release(OF_A_CASE["unknown-tag"]),
+        (failed(IMAGE + r"failed to obtain root manifest for \S+:4.20.99: .*manifest unknown.*"),),
         ("Available",),
         _untouched,
     ),
     Case(
         "no-release",
-        _release(OF_A_CASE["no-release"]),
+        release(OF_A_CASE["no-release"]),
         (
-            _failed(
+            failed(
                 "failed to get controlPlaneOperatorImage: couldn't read image stream data as a serialized "
                 "ImageStream: unexpected end of JSON input\nraw data:\n.*"
             ),
@@ -208,12 +149,12 @@ CASES = (
     ),
     Case(
         "too-new",
-        _release("4.25.0"),
+        release("4.25.0"),
         _unsupported('the latest version supported is: "4.21.0". Attempting to use: "4.25.0"'),
     ),
     Case(
         "too-old",
-        _release("4.13.9"),
+        release("4.13.9"),
         _unsupported('the minimum version supported for platform MAAS is: "4.14.0". Attempting to use: "4.13.9"'),
     ),
     Case(
@@ -295,13 +236,13 @@ CASES = (
     Case(
         "ssh-key-missing",
         lambda the: the.without("-ssh-key"),
-        (_failed("failed to get hostedcluster SSHKey secret ssh-key-missing-ssh-key: .*not found"),),
+        (failed("failed to get hostedcluster SSHKey secret ssh-key-missing-ssh-key: .*not found"),),
     ),
     Case(
         "ssh-key-key",
         lambda the: the.secret("-ssh-key").update(data=_text("ssh-ed25519 AAAA")),
         (
-            _failed(
+            failed(
                 'failed to reconcile controlplane SSHKey secret: hostedcluster SSHKey secret "ssh-key-key-ssh-key" '
                 "must have a id_rsa.pub key"
             ),
@@ -310,7 +251,7 @@ CASES = (
     Case(
         "encryption-missing",
         lambda the: the.without("-etcd-encryption-key"),
-        (_failed("failed to get active aescbc secret encryption-missing-etcd-encryption-key: .*not found"),),
+        (failed("failed to get active aescbc secret encryption-missing-etcd-encryption-key: .*not found"),),
     ),
     # Nothing says that it waits for a key: all is well, and the control plane never comes.
     Case(
@@ -338,35 +279,24 @@ CASES = (
 
 
 @pytest.fixture(scope="module")
-def all_at_once(lab: Lab) -> Iterator[Lab]:
-    """Every case's manifests applied. The operator's own passes are enough, so no control plane is started."""
+def spoilt(lab: Lab) -> Iterator[Lab]:
+    """The operator's own passes are enough, so nothing of a control plane runs."""
     lab.fault("hold", namespace=f"{NAMESPACE}-.*", name=".*")
     for version in ("4.25.0", "4.13.9"):
         lab.fault("release-incomplete", version=version, lacks="tools")
     lab.fault("release-empty", version=OF_A_CASE["no-release"])
-    applied: list[Object] = [
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": "without-bundle", "namespace": NAMESPACE},
-            "data": {"wrong": ""},
-        }
-    ]
-    for case in CASES:
-        manifests = Manifests(lab, hosted_cluster(case.name, lab.release(), namespace=NAMESPACE))
-        case.spoil(manifests)
-        applied = [*manifests.objects, *applied] if case is CASES[0] else [*applied, *manifests.objects]
-    lab.apply(applied)
-    yield lab
-    lab.kubectl("-n", NAMESPACE, "delete", "hostedclusters", "--all", "--wait=false")
-    lab.heal("hold")
-    lab.heal("release-incomplete")
-    lab.heal("release-empty")
+    bundle = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "without-bundle", "namespace": NAMESPACE},
+        "data": {"wrong": ""},
+    }
+    yield from applied(lab, CASES, NAMESPACE, bundle)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_operator_says_what_is_wrong(all_at_once: Lab, case: Case) -> None:
-    cluster = seen(all_at_once, HOSTED_CLUSTERS, case.name, NAMESPACE, *case.sights)
+def test_the_operator_says_what_is_wrong(spoilt: Lab, case: Case) -> None:
+    cluster = seen(spoilt, HOSTED_CLUSTERS, case.name, NAMESPACE, *case.sights)
     there = sorted(set(case.never) & set(conditions(cluster)))
     assert not there, f"{case.name} has conditions that it should never get: {there}"
-    assert case.beyond(all_at_once, cluster), condition(cluster, "Available")
+    assert case.beyond(spoilt, cluster), condition(cluster, "Available")

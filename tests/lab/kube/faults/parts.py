@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from lab.kube import machines
+from lab.kube import cluster_version, machines
 from lab.kube.faults.fault import MUST, Effect, Fault, Words
 
 if TYPE_CHECKING:
@@ -82,8 +82,26 @@ class Parts:
         return [part for part, (kind, namespace) in self._known.items() if standing.concerns(kind, namespace)]
 
 
-def _fault(kind: str, own: str, meaning: str, parameters: Mapping[str, str | None] | None = None) -> Fault:
+def _nothing_wrong(_words: Words) -> None:
+    """All words will do."""
+
+
+def _an_operator(words: Words) -> None:
+    """While no hosted cluster is there, nobody else would refuse it."""
+    known = [each.name for each in cluster_version.OPERATORS]
+    if words["operator"] not in known:
+        raise ValueError(f"There is no cluster operator {words['operator']}; there are {', '.join(known)}.")
+
+
+def _fault(
+    kind: str,
+    own: str,
+    meaning: str,
+    parameters: Mapping[str, str | None] | None = None,
+    check: Callable[[Words], None] = _nothing_wrong,
+) -> Fault:
     def begin(lab: Supervisor, words: Words) -> Effect:
+        check(words)
         namespace = words.get("namespace", "")
         told = {key: value for key, value in words.items() if key != "namespace"}
         standing = Standing(kind, re.compile(namespace), own, told)
@@ -125,6 +143,7 @@ FAULTS = {
         "incomplete",
         "an operator in the hosted cluster does not become available, and the rollout not complete",
         {**ANYWHERE, "operator": "ingress"},
+        _an_operator,
     ),
     "failing-unknown": _fault(
         VERSIONS,

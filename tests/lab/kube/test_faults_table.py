@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Faults without a lab: the table, what stands for parts that come and go, and rights with something taken out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lab.kube.api import Resource
+from lab.kube.faults import FAULTS, Parts, maas, parts, programs, rules, workloads
+from lab.kube.faults.parts import Standing
+from lab.kube.rights import VERBS, without
+
+PODS = Resource("v1", "pods")
+
+
+class Part:
+    """A part with two faults."""
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+
+    def faults(self) -> dict[str, Callable[..., None]]:
+        return {"loud": lambda: self.wrong.append("loud"), "late": lambda by="1": self.wrong.append(f"late by {by}")}
+
+    def heal(self) -> None:
+        self.wrong.clear()
+
+
+def standing(fault: str, namespace: str = ".*", **words: str) -> Standing:
+    return Standing("clock", re.compile(namespace), fault, words)
+
+
+def test_no_two_faults_have_one_name() -> None:
+    assert len(FAULTS) == sum(len(topic.FAULTS) for topic in (maas, parts, programs, rules, workloads))
+
+
+def test_a_fault_goes_for_the_parts_that_are_there_and_those_to_come() -> None:
+    known = Parts()
+    before = known.join(Part(), "clock", "a")
+    known.begin(standing("late", "a|b", by="2"))
+    after, elsewhere = known.join(Part(), "clock", "b"), known.join(Part(), "clock", "c")
+    other = known.join(Part(), "bell", "a")
+    assert [part.wrong for part in (before, after, elsewhere, other)] == [["late by 2"], ["late by 2"], [], []]
+
+
+def test_the_end_of_one_fault_leaves_the_others() -> None:
+    known = Parts()
+    part = known.join(Part(), "clock", "a")
+    loud, late = standing("loud"), standing("late")
+    known.begin(loud)
+    known.begin(late)
+    known.end(loud)
+    assert part.wrong == ["late by 1"]
+    known.end(late)
+    assert part.wrong == []
+
+
+def test_a_fault_that_a_part_refuses_does_not_stand() -> None:
+    known = Parts()
+    part = known.join(Part(), "clock", "a")
+    with pytest.raises(TypeError):
+        known.begin(standing("loud", by="2"))
+    assert part.wrong == known.join(Part(), "clock", "a").wrong == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "left"),
+    [
+        ({"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}, []),
+        (
+            {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]},
+            [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}],
+        ),
+        (
+            {"apiGroups": ["", "apps"], "resources": ["pods", "nodes"], "verbs": ["get", "list"]},
+            [
+                {"apiGroups": ["apps"], "resources": ["pods", "nodes"], "verbs": ["get", "list"]},
+                {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list"]},
+                {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+            ],
+        ),
+        (
+            {"apiGroups": [""], "resources": ["*"], "verbs": ["*"]},
+            [
+                {"apiGroups": [""], "resources": ["nodes", "pods/log"], "verbs": ["*"]},
+                {"apiGroups": [""], "resources": ["pods"], "verbs": [verb for verb in VERBS if verb != "get"]},
+            ],
+        ),
+        *(
+            (same, [same])
+            for same in (
+                {"apiGroups": ["apps"], "resources": ["pods"], "verbs": ["get"]},
+                {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+                {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+                {"nonResourceURLs": ["/readyz"], "verbs": ["get"]},
+            )
+        ),
+    ],
+)
+def test_a_rule_loses_a_verb_on_one_kind(rule: dict[str, Any], left: list[dict[str, Any]]) -> None:
+    assert without([rule], PODS, ["get"], ["nodes", "pods", "pods/log"]) == left
+
+
+def test_nothing_can_be_taken_out_of_a_rule_for_everything() -> None:
+    with pytest.raises(ValueError, match=r"A rule allows \* in all groups: nothing can be taken out of it\."):
+        without([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}], PODS, ["get"])

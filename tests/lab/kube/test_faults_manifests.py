@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lab.kube.api import HOSTED_CLUSTERS, HOSTED_CONTROL_PLANES, Object
-from lab.kube.examples import credentials
+from lab.kube.api import HOSTED_CLUSTERS, HOSTED_CONTROL_PLANES, NODE_POOLS, Object
+from lab.kube.examples import credentials, node_pool
 from lab.kube.handle import Lab
 from lab.kube.sights import Sight, condition, conditions, seen
 from lab.kube.spoilt import LOAD_BALANCER, PASSED, Case, Manifests, applied, failed, release
@@ -89,6 +89,7 @@ def _share_a_host(the: Manifests) -> None:
 
 
 CASES = (
+    Case("well", lambda the: the, (PASSED, Sight("ValidReleaseImage", "True", "AsExpected"))),
     Case(
         "pull-secret-missing",
         lambda the: the.without("-pull-secret"),
@@ -278,11 +279,22 @@ CASES = (
 )
 
 
+NEWER = "4.21.3"
+#: Of a cluster that is well so far: the release of the pool, and what it says.
+POOLS = {
+    "unknown-release": ("4.20.95", r"Failed to get release image: .*manifest unknown.*"),
+    "newer-release": (
+        NEWER,
+        f'Failed to get release image: the latest version supported is: "4.20.8". Attempting to use: "{NEWER}"',
+    ),
+}
+
+
 @pytest.fixture(scope="module")
 def spoilt(lab: Lab) -> Iterator[Lab]:
     """The operator's own passes are enough, so nothing of a control plane runs."""
     lab.fault("hold", namespace=f"{NAMESPACE}-.*", name=".*")
-    for version in ("4.25.0", "4.13.9"):
+    for version in ("4.25.0", "4.13.9", NEWER):
         lab.fault("release-incomplete", version=version, lacks="tools")
     lab.fault("release-empty", version=OF_A_CASE["no-release"])
     bundle = {
@@ -291,7 +303,11 @@ def spoilt(lab: Lab) -> Iterator[Lab]:
         "metadata": {"name": "without-bundle", "namespace": NAMESPACE},
         "data": {"wrong": ""},
     }
-    yield from applied(lab, CASES, NAMESPACE, bundle)
+    pools = [
+        node_pool(name, "well", lab.release(version), namespace=NAMESPACE)
+        for name, (version, _message) in POOLS.items()
+    ]
+    yield from applied(lab, CASES, NAMESPACE, bundle, *pools)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -300,3 +316,8 @@ def test_the_operator_says_what_is_wrong(spoilt: Lab, case: Case) -> None:
     there = sorted(set(case.never) & set(conditions(cluster)))
     assert not there, f"{case.name} has conditions that it should never get: {there}"
     assert case.beyond(spoilt, cluster), condition(cluster, "Available")
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_a_pool_says_what_is_wrong_with_its_release(spoilt: Lab, name: str) -> None:
+    seen(spoilt, NODE_POOLS, name, NAMESPACE, Sight("ValidReleaseImage", "False", "ValidationFailed", POOLS[name][1]))

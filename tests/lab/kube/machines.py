@@ -78,7 +78,7 @@ class Faults:
         if unknown:
             may = ", ".join(["hostname", *known])
             raise ValueError(f"The fault {name} has no {', '.join(unknown)}; it has {may}.")
-        if "factor" in values and not float(values["factor"]) > 0:
+        if "factor" in values and float(values["factor"]) <= 0:
             raise ValueError(f"A machine is slower by a factor above 0, not {values['factor']}.")
         self._all = [*self._all, Fault(name, re.compile(hostname), {**known, **values})]
 
@@ -250,7 +250,10 @@ class Machines:
                 self._log.exception("A look at the machines failed")
 
     def _look(self) -> None:
-        with self._sim.world.at_rest() as state, self._lock:
+        with (
+            self._sim.world.at_rest() as state,
+            self._lock,
+        ):
             deployed = {machine.system_id: machine for machine in state.machines if machine.user_data}
             for system_id, deployment in list(self._deployments.items()):
                 # The very same bytes: what is deployed again, be it equal, is another deployment.

@@ -150,8 +150,8 @@ def test_faults_take_only_what_they_know(values: dict[str, str]) -> None:
 
 
 def test_manners_follow_the_faults() -> None:
-    faults = Faults()
-    faults.add("other-name", "worker", name="worker09.maas")
+    faults, impostor = Faults(), {"name": "worker09.maas"}
+    faults.add("other-name", "worker", **impostor)
     faults.add("other-address", "worker", address="10.99.0.9")
     faults.add("never-ready", "worker")
     manners = faults.manners("worker01")

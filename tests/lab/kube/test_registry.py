@@ -183,4 +183,4 @@ def test_an_address_is_not_invented(authority: Authority, tmp_path: Path) -> Non
     certificate, key = tmp_path / "a.crt", tmp_path / "a.key"
     authority.server("registry", ["127.0.0.1"]).write(certificate, key)
     with pytest.raises(RuntimeError, match="before it is started"):
-        _ = Registry(str(certificate), str(key)).host
+        assert Registry(str(certificate), str(key)).host

@@ -307,7 +307,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _copy(source: Path, target: Path) -> None:
     """Without the modes: the module cache is read-only."""
-    for folder, _, files in os.walk(source):
+    for folder, _folders, files in os.walk(source):
         copy = target / Path(folder).relative_to(source)
         copy.mkdir(parents=True)
         for file in files:

@@ -104,5 +104,5 @@ def _version(program: Path, arguments: tuple[str, ...]) -> str:
 
 
 def _minor(version: str) -> int:
-    major, minor, _ = version.removeprefix("v").split(".", 2)
+    major, minor, _patch = version.removeprefix("v").split(".", 2)
     return int(major) * 1000 + int(minor)

@@ -91,7 +91,7 @@ class Module:
         if not self.stamped:
             return []
         version = self.version(self.stamped)
-        major, minor, _ = version.removeprefix("v").split(".", 2)
+        major, minor, _patch = version.removeprefix("v").split(".", 2)
         values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
         return list(values.items())
 

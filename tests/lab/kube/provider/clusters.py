@@ -56,7 +56,7 @@ class Clusters(Controller):
     # -- a pass -----------------------------------------------------------------------------------------------------
 
     def reconcile(self, key: str) -> float | None:
-        namespace, _, name = key.partition("/")
+        namespace, name = key.split("/", 1)
         found = self.api.get(MAAS_CLUSTERS, name, namespace)
         if found is None:
             return None

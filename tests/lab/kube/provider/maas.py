@@ -241,7 +241,7 @@ class Machine:
 
 
 def _nonce() -> str:
-    return "".join(secrets.choice(_NONCE) for _ in range(48))
+    return "".join(secrets.choice(_NONCE) for _each in range(48))
 
 
 def joined(values: Sequence[str]) -> str:

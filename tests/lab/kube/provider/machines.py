@@ -47,7 +47,7 @@ class Machines(Controller):
         return [f"{namespace}/{of_name(each)}" for each in found]
 
     def reconcile(self, key: str) -> float | None:
-        namespace, _, name = key.partition("/")
+        namespace, name = key.split("/", 1)
         found = self.api.get(MAAS_MACHINES, name, namespace)
         if found is None:
             return None

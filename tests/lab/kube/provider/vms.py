@@ -114,7 +114,7 @@ def pool_of(host: Host) -> tuple[int, str]:
 
 
 def cluster_id(namespace: str) -> str:
-    prefix, _, rest = namespace.partition("cluster-")
+    prefix, _cut, rest = namespace.partition("cluster-")
     return rest if not prefix and rest else hashlib.sha256(namespace.encode()).hexdigest()[:8]
 
 

@@ -330,7 +330,7 @@ def test_a_machine_without_the_annotation_gets_it_before_it_is_released(nine: Si
     nine.requests.clear()
     web(nine, state="absent", erase=True, wait=False)
     assert [entry.op for entry in nine.requests.writes()] == ["set_workload_annotations", "release"]
-    nine.auto(0.02)
+    nine.auto(0.5)  # not before the second run has seen it
     assert web(nine, state="absent")["summary"] == {"ready": 1}
 
 

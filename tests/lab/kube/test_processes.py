@@ -167,6 +167,14 @@ def test_remains_end_whether_they_listen_or_not(run: Start, tmp_path: Path, code
     assert remains(tmp_path) == []
 
 
+def test_remains_that_are_paused_are_woken_to_end(run: Start, tmp_path: Path) -> None:
+    process = run(POLITE)
+    process.signal(signal.SIGSTOP)
+    eventually(lambda: state(process.pid) == "T")
+    end_remains(remains(tmp_path), grace=10)
+    assert process.end == "ended with exit status 3"
+
+
 def test_a_process_that_ended_is_no_remains_though_nobody_asked_how(run: Start, tmp_path: Path) -> None:
     process = run()
     (found,) = remains(tmp_path)

@@ -68,11 +68,9 @@ def test_after_an_expiry_old_watches_and_pages_are_gone(broken: Lab) -> None:
     _objects, version = api.listing(CONFIG_MAPS, SPACE)
     broken.fault("watch-expiry")
     broken.until("it serves again", api.healthy)
-    assert refused(lambda: list(api.watch(CONFIG_MAPS, SPACE, version))) == (
-        410,
-        "Expired",
-        f"too old resource version: {version} ({int(version) + 1})",
-    )
+    status, reason, message = refused(lambda: list(api.watch(CONFIG_MAPS, SPACE, version)))
+    assert (status, reason) == (410, "Expired")
+    assert message.startswith(f"too old resource version: {version} (")
     exactly = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
     assert refused(lambda: api.request("GET", CONFIG_MAPS.path(), query=exactly)) == (
         410,

@@ -16,24 +16,31 @@ class Run(Protocol):
     """One run of a pod's program."""
 
     @property
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """Whether it has not ended by itself."""
 
     @property
-    def end(self) -> str: ...
+    def end(self) -> str:
+        """How it ended, in words; empty while it runs."""
 
-    def ready(self) -> bool: ...
+    def ready(self) -> bool:
+        """Whether it serves."""
 
-    def kill(self) -> None: ...
+    def kill(self) -> None:
+        """End it at once, for a lab that ends."""
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """End it, and give back what it took."""
 
 
 class Part(Protocol):
     """A stand-in that runs as threads of the supervisor."""
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Begin; it returns when it serves."""
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """End, at once."""
 
 
 @dataclass

@@ -23,9 +23,11 @@ ANYWHERE = {"namespace": ".*"}
 class Fallible(Protocol):
     """A part that can be told to go wrong."""
 
-    def faults(self) -> dict[str, Callable[..., None]]: ...
+    def faults(self) -> dict[str, Callable[..., None]]:
+        """Name → what begins it."""
 
-    def heal(self) -> None: ...
+    def heal(self) -> None:
+        """End all of them."""
 
 
 P = TypeVar("P", bound=Fallible)

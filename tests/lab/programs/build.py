@@ -129,7 +129,11 @@ def _build(needed: Sequence[Module], say: Say) -> None:
         numbers = iter(range(1, total + 1))
         compiled: set[str] = set()
         for module in missing:
-            _Builder(module, go, lock, say, lambda: f"{next(numbers)} of {total}", compiled).build()
+            builder = _Builder(module, go, lock, say, lambda: f"{next(numbers)} of {total}", compiled)
+            try:
+                builder.build()
+            finally:
+                builder.clear()
         toolchain.drop(go)
         _drop_unused()
 
@@ -201,7 +205,7 @@ class _Builder:
     def build(self) -> None:
         home = self.module.home
         self.log.write_text("")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.clear()
         self.source.mkdir(parents=True)
         self.results.mkdir()
         for path in self.module.folder.glob("*.*"):
@@ -220,6 +224,9 @@ class _Builder:
             raise NoPrograms(f"{self.module.folder} was changed while it was built. Build it again.")
         shutil.rmtree(home, ignore_errors=True)
         self.results.rename(home)
+
+    def clear(self) -> None:
+        """What is in its way before it begins, and of no use afterwards: gigabytes, when it was stopped."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _copy_and_patch(self) -> None:

@@ -449,6 +449,7 @@ def test_a_build_that_is_stopped_ends_go_and_leaves_nothing_complete(
     assert process.wait(30) == 130
     wait_for(lambda: not runs(go))
     assert figures() == []
+    assert not list(cache.glob(".kubernetes*"))
     go.install()
     assert programs(said).etcd.read_text() == "whole"
 

@@ -18,19 +18,12 @@ from lab.programs.sources import MODULES
 from lab.simulator import Simulator
 
 HERE = Path(__file__).parent
-# They run real programs for minutes: last, and each file as a whole in one of the processes that share the tests.
+# They run real programs for minutes, and come last.
 HEAVY = (HERE / "programs", HERE / "kube")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_is_heavy)
-    for item in filter(_is_heavy, items):
-        item.add_marker(pytest.mark.xdist_group(item.path.relative_to(HERE).as_posix()))
-
-
-def _is_heavy(item: pytest.Item) -> bool:
-    return any(folder in item.path.parents for folder in HEAVY)
+    items.sort(key=lambda item: any(folder in item.path.parents for folder in HEAVY))
 
 
 def oauth(key: str, method: str = "PLAINTEXT") -> OAuth1:

@@ -73,11 +73,11 @@ def run_suite(suite: str, *arguments: str) -> int:
 
 
 def run_all_suites(results: list[Result]) -> int:
-    """Run the sum of them all, with the account of what came before; groups of tests keep together and in order."""
+    """Run the sum of them all, with the account of what came before; tests/tools/conftest.py shares it out."""
     record(results, RECORD)
     folders = [folder for folders in SUITES.values() for folder in folders]
-    at_once = ("-n", AT_ONCE, "--dist", "loadgroup", "--no-loadscope-reorder")
-    # The parts come first: there is no worker that would begin the heavy ones too early.
+    at_once = ("-n", AT_ONCE, "--no-loadscope-reorder")
+    # The heavy ones come last: tests/lab/conftest.py sorts them.
     command, variables = pytest_command(main_environment(), "tests/tools/test_parts.py", *folders, *at_once)
     return foreground.run(command, ROOT, variables | programs.missing(results))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells at the end of `make test` what ran, and what could not and why."""
+"""How `make test` shares its tests among processes, and what it tells at the end: what ran, what could not and why."""
 
 from __future__ import annotations
 
@@ -11,9 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 RECORD = os.environ.get("METALSHIFT_PARTS")
 PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD else []
+
+# What is in a file of theirs shares a lab and hosted clusters that take a while to make.
+KEPT_TOGETHER = ("lab/kube/", "lab/programs/")
+
+
+class Sharing(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """One test after the other goes to whoever is free, in the order of their collection; some files as a whole."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid.partition("::")[0] if nodeid.startswith(KEPT_TOGETHER) else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Sharing:
+    return Sharing(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

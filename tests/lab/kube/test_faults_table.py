@@ -60,6 +60,18 @@ def test_the_end_of_one_fault_leaves_the_others() -> None:
     assert part.wrong == []
 
 
+def test_an_end_that_fails_can_be_had_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Parts()
+    part = known.join(Part(), "clock", "a")
+    loud = standing("loud")
+    known.begin(loud)
+    with monkeypatch.context() as broken, pytest.raises(TypeError):
+        broken.setattr(part, "heal", None)
+        known.end(loud)
+    known.end(loud)
+    assert part.wrong == known.join(Part(), "clock", "b").wrong == []
+
+
 def test_a_fault_that_a_part_refuses_does_not_stand() -> None:
     known = Parts()
     part = known.join(Part(), "clock", "a")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -58,7 +58,7 @@ class Parts:
         """A part that will be started; what stands of its kind and namespace goes for it too."""
         with self._lock:
             self._known[part] = kind, namespace
-            self._break(part)
+            self._break(part, self._standing)
         return part
 
     def begin(self, standing: Standing) -> None:
@@ -70,13 +70,15 @@ class Parts:
     def end(self, standing: Standing) -> None:
         """The part knows only how to be rid of all its faults: the others are told anew."""
         with self._lock:
-            self._standing.remove(standing)
+            left = [each for each in self._standing if each is not standing]
             for part in self._concerned(standing):
                 part.heal()
-                self._break(part)
+                self._break(part, left)
+            # Only now: what fails before can be ended once more.
+            self._standing = left
 
-    def _break(self, part: Fallible) -> None:
-        for each in self._standing:
+    def _break(self, part: Fallible, standing: Iterable[Standing]) -> None:
+        for each in standing:
             if each.concerns(*self._known[part]):
                 part.faults()[each.fault](**each.words)
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from typing import Any
 
 import pytest
@@ -84,3 +86,63 @@ def test_a_name_that_no_fault_has_heals_nothing(house: House, faults: Faults) ->
     with pytest.raises(ValueError, match=r"There is no fault rain; there are dark, flash\."):
         faults.heal("rain")
     assert (house.log, len(faults.active())) == ([], 3)
+
+
+# -- programs ---------------------------------------------------------------------------------------------------------
+
+
+class Program:
+    """One that stands still or goes on."""
+
+    def __init__(self) -> None:
+        self.still = False
+        self.stops = 0
+
+    def signal(self, number: signal.Signals) -> None:
+        self.still = number == signal.SIGSTOP
+        self.stops += self.still
+
+
+class Place:
+    """A lab with three programs."""
+
+    def __init__(self) -> None:
+        self.programs = {name: Program() for name in ("etcd", "demo/etcd", "kube-apiserver")}
+
+    def processes(self) -> dict[str, Program]:
+        return self.programs
+
+    def signal(self, pattern: str, number: signal.Signals) -> list[str]:
+        chosen = [name for name in self.programs if re.fullmatch(pattern, name)]
+        for name in chosen:
+            self.programs[name].signal(number)
+        return chosen
+
+    def still(self) -> list[str]:
+        return [name for name, program in self.programs.items() if program.still]
+
+
+def test_the_end_of_a_pause_leaves_what_another_one_holds() -> None:
+    place: Any = Place()
+    faults = Faults(place)
+    faults.set("pause", name=".*etcd")
+    faults.set("pause", name="etcd|kube-.*")
+    faults.set("pause", name="etcd|kube-.*")
+    faults.heal("pause", name=".*etcd")
+    assert place.still() == ["etcd", "kube-apiserver"]
+    faults.heal()
+    assert place.still() == []
+
+
+def test_a_stutter_does_not_continue_what_is_paused() -> None:
+    place: Any = Place()
+    faults = Faults(place)
+    faults.set("pause", name="etcd")
+    faults.set("stutter", name="etcd|kube-.*", every="0.02")
+    server = place.programs["kube-apiserver"]
+    while server.stops < 3:
+        assert place.programs["etcd"].still
+    faults.heal("stutter")
+    assert place.still() == ["etcd"]
+    faults.heal()
+    assert place.still() == []

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from lab.kube import hosted
 from lab.kube.etcd import Etcd
@@ -21,25 +24,68 @@ API_SERVER = "kube-apiserver"
 PATIENCE = 2.0
 
 
-def _signalled(lab: Supervisor, name: str, number: signal.Signals) -> str:
-    """Who got the signal, as a list in words; ValueError when nobody has the name."""
-    chosen = lab.signal(name, number)
+@dataclass(frozen=True, eq=False)
+class Pause:
+    """Programs that stand still: nobody else's cure may continue them."""
+
+    pattern: re.Pattern[str]
+
+    def holds(self, name: str) -> bool:
+        return self.pattern.fullmatch(name) is not None
+
+
+class Pauses:
+    """Those of each lab. A lock keeps a stutter from continuing what is paused this moment."""
+
+    def __init__(self) -> None:
+        self._standing: WeakKeyDictionary[Supervisor, list[Pause]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def begin(self, lab: Supervisor, pause: Pause) -> list[str]:
+        with self._lock:
+            chosen = _signalled(lab, pause.pattern.pattern, signal.SIGSTOP)
+            self._standing.setdefault(lab, []).append(pause)
+        return chosen
+
+    def end(self, lab: Supervisor, pause: Pause) -> None:
+        with self._lock:
+            self._standing[lab] = [each for each in self._standing[lab] if each is not pause]
+        self.go_on(lab, pause)
+
+    def go_on(self, lab: Supervisor, pause: Pause) -> None:
+        """Continue what it held and no pause of the lab holds."""
+        with self._lock:
+            standing = self._standing.get(lab, [])
+            for name, process in lab.processes().items():
+                if pause.holds(name) and not any(each.holds(name) for each in standing):
+                    process.signal(signal.SIGCONT)
+
+
+PAUSES = Pauses()
+
+
+def _called(lab: Supervisor, name: str) -> list[str]:
+    """Who has the name now; ValueError when nobody has."""
+    known = sorted(lab.processes())
+    chosen = [each for each in known if re.fullmatch(name, each)]
     if not chosen:
-        raise ValueError(f"Nothing that runs is called {name}; there are {', '.join(sorted(lab.processes()))}.")
-    return ", ".join(chosen)
+        raise ValueError(f"Nothing that runs is called {name}; there are {', '.join(known)}.")
+    return chosen
+
+
+def _signalled(lab: Supervisor, name: str, number: signal.Signals) -> list[str]:
+    """Who got the signal; ValueError when nobody has the name."""
+    return lab.signal(name, number) or _called(lab, name)
 
 
 def _pause(lab: Supervisor, words: Words) -> Effect:
-    chosen = _signalled(lab, words["name"], signal.SIGSTOP)
-    return Effect(f"{chosen} stands still", lambda: _go_on(lab, words["name"]))
-
-
-def _go_on(lab: Supervisor, name: str) -> None:
-    lab.signal(name, signal.SIGCONT)
+    pause = Pause(re.compile(words["name"]))
+    chosen = ", ".join(PAUSES.begin(lab, pause))
+    return Effect(f"{chosen} stands still", lambda: PAUSES.end(lab, pause))
 
 
 def _kill(lab: Supervisor, words: Words) -> Effect:
-    return Effect(f"{_signalled(lab, words['name'], signal.SIGKILL)} was killed")
+    return Effect(f"{', '.join(_signalled(lab, words['name'], signal.SIGKILL))} was killed")
 
 
 def _down(lab: Supervisor, words: Words) -> Effect:
@@ -53,15 +99,16 @@ def _stutter(lab: Supervisor, words: Words) -> Effect:
     share = float(words["share"])
     if not 0 < share < 1:
         raise ValueError(f"share= is the part of the time that the program stands still, not {words['share']}.")
-    chosen = _signalled(lab, words["name"], signal.SIGCONT)
+    chosen = ", ".join(_called(lab, words["name"]))
     every = float(words["every"])
+    own = Pause(re.compile(words["name"]))
     ended = threading.Event()
 
     def stutter() -> None:
         while not ended.is_set():
             lab.signal(words["name"], signal.SIGSTOP)
             ended.wait(every * share)
-            lab.signal(words["name"], signal.SIGCONT)
+            PAUSES.go_on(lab, own)
             ended.wait(every * (1 - share))
 
     thread = threading.Thread(target=stutter, name=f"stutter {words['name']}", daemon=True)

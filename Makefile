@@ -10,6 +10,8 @@ OPERATOR = yes
 FAULT =
 ARGS =
 RUN = @exec sh tests/tools/python.sh
+# Its quotes are for the program that reads it, not for the shell.
+export FAULT
 
 .PHONY: help test demo lint sanity unit integration simulation conformance crash hosted cores bench docs build \
 	simulator lab lab-status lab-stop lab-fault lab-heal programs generate locks clean purge
@@ -73,10 +75,10 @@ lab-stop: ## end the lab; nothing of it is left (NAME=lab)
 	$(RUN) lab stop --name "$(NAME)"
 
 lab-fault: ## break something in the lab; without FAULT, list what (NAME=lab FAULT="pause name=etcd")
-	$(RUN) lab fault --name "$(NAME)" -- "$(FAULT)"
+	$(RUN) lab fault --name "$(NAME)" -- "$$FAULT"
 
 lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT="pause name=etcd")
-	$(RUN) lab heal --name "$(NAME)" -- "$(FAULT)"
+	$(RUN) lab heal --name "$(NAME)" -- "$$FAULT"
 
 programs: ## build the programs of the lab, once; everything that needs them does it too
 	$(RUN) lab build

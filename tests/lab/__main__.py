@@ -322,6 +322,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+# What an interrupted command leaves behind.
+LEFT = {
+    "start": "Interrupted; nothing that was begun is left.",
+    "stop": "Interrupted; what is left of the lab ends with the next stop.",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     given = parse(arguments)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -330,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _require_proc()
         return COMMANDS[given.command][0](given)
     except KeyboardInterrupt:
-        print("Interrupted; nothing that was begun is left.", file=sys.stderr)
+        print(LEFT.get(given.command, "Interrupted."), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         return unread()

@@ -3,7 +3,8 @@
 """A running lab, as tests and the command line have it in hand:
 
 with Lab.start(folder, speed=120) as lab:
-    lab.apply(hosted_cluster("demo", lab.release()))
+    maas = {"maas_endpoint": lab.facts["maas_url"], "maas_api_key": lab.facts["maas_api_key"]}
+    lab.apply(hosted_cluster("demo", lab.release(), **maas))
     lab.fault("hold", name="etcd")
 """
 
@@ -29,6 +30,7 @@ from lab.kube.keeper import plain_environment
 from lab.kube.labs import FACTS, SUPERVISOR, LabError
 from lab.kube.ports import LOOPBACK
 from lab.kube.processes import MARK, PART, remains
+from lab.kube.serving import LOCAL
 
 __all__ = ["Lab", "LabError"]
 
@@ -62,7 +64,7 @@ class Lab:
         if cls.runs(folder):
             raise LabError(f"A lab runs in {folder} already.")
         cls.clear(folder)
-        folder.mkdir(mode=0o700, parents=True)
+        labs.claim(folder)
         command = [
             sys.executable,
             "-m",
@@ -157,7 +159,7 @@ class Lab:
         """An act of the simulated MAAS's control API: `simulate("power", system_id="abc123", state="off")`."""
         url = f"{self.facts['maas_control_url']}/{act}?{urlencode(values)}"
         try:
-            urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=30).close()
+            LOCAL.open(urllib.request.Request(url, method="POST"), timeout=30).close()
         except OSError as error:
             raise LabError(f"The simulated MAAS does not do {act}: {error}.") from None
 

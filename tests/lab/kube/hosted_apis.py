@@ -30,6 +30,12 @@ class HostedApis:
         with self._lock:
             self._ports[namespace] = port
 
+    def forget(self, namespace: str) -> None:
+        """The hosted cluster is gone; its port may be another's."""
+        with self._lock:
+            self._ports.pop(namespace, None)
+            self._apis.pop(namespace, None)
+
     def port(self, namespace: str, host: str, port: int) -> int | None:
         """For the proxy: the port behind a service name of a namespace."""
         name, _dot, rest = host.partition(".")

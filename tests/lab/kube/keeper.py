@@ -43,6 +43,10 @@ def wait_ready(process: Process, program: Program, limit: float = START_LIMIT) -
         time.sleep(0.05)
 
 
+class StaysAway(Exception):
+    """A fault keeps the program from running."""
+
+
 class Keeper:
     """The programs that always run while the lab does."""
 
@@ -90,6 +94,8 @@ class Keeper:
         with self._lock:
             if self._ended.is_set():
                 raise DidNotStart("The lab is ending.")
+            if program.name in self._down:
+                raise StaysAway
             process = Process(self._lab, program.name, program.command, env=self._env, cwd=program.folder)
             self.processes[program.name] = process
         return process
@@ -113,10 +119,23 @@ class Keeper:
             said = f"{program.name} {process.end}; {again}"
             self.deaths.append(f"{time.strftime('%H:%M:%S')} {said}")
             self.log.warning("%s (its last words: %s)", said, process.last_words())
-            pause = AGAIN if time.monotonic() - process.started > STEADY else min(pause * 2, AT_MOST)
+            pause = AGAIN if time.monotonic() - process.started > STEADY else pause
             if not self._may_start(program.name, pause):
                 return
-            try:
-                self._launch(program)
-            except DidNotStart:
-                return
+            pause = min(pause * 2, AT_MOST)
+            while not self._launched_again(program):
+                if not self._may_start(program.name, AT_MOST):
+                    return
+
+    def _launched_again(self, program: Program) -> bool:
+        """Whether it runs now; why not is remembered, and it is tried again."""
+        try:
+            self._launch(program)
+        except StaysAway:
+            return False
+        except (DidNotStart, OSError) as error:
+            if not self._ended.is_set():
+                self.deaths.append(f"{time.strftime('%H:%M:%S')} {program.name} cannot be started again: {error}")
+                self.log.error("%s cannot be started again: %s", program.name, error)
+            return False
+        return True

@@ -21,6 +21,8 @@ from lab.kube.processes import Remains, end_remains, remains
 
 State = Literal["absent", "starting", "running", "dead"]
 FACTS = "lab.json"
+# Only a folder with this file in it is ever removed.
+CLAIM = ".metalshift-lab"
 SUPERVISOR = "supervisor"
 STANDARD = "lab"
 NAME = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
@@ -36,14 +38,44 @@ def home() -> Path:
     return cache / "metalshift-maas" / "labs"
 
 
+def claim(folder: Path) -> None:
+    """Make the folder a lab's; LabError when somebody else has files there."""
+    _require_own(folder)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / CLAIM).touch(mode=0o600)
+
+
+def remove(folder: Path) -> None:
+    """Remove a lab's folder; LabError when it is not one, or is still there afterwards."""
+    _require_own(folder)
+    # The claim goes last: what is left of an interrupted removal is still a lab's.
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != CLAIM:
+            path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        raise LabError(f"{folder} could not be removed; look at who owns what is in it.")
+
+
+def _require_own(folder: Path) -> None:
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / CLAIM).exists():
+        raise LabError(f"{folder} is no lab's folder: it has files, and no {CLAIM} among them. Nothing was removed.")
+
+
 def clear(folder: Path) -> list[str]:
     """End whatever runs for the lab in this folder, and remove it; the names of what ran."""
     folder = folder.resolve()
+    _require_own(folder)
     found = remains(folder)
     # The supervisor goes first: it would start again what ends.
     end_remains([each for each in found if each.part == SUPERVISOR])
     end_remains(remains(folder))
-    shutil.rmtree(folder, ignore_errors=True)
+    left = remains(folder)
+    if left:
+        raise LabError(f"Not ended, also when killed: {', '.join(f'{each.part} ({each.pid})' for each in left)}.")
+    remove(folder)
     return sorted(each.part for each in found)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 MARK = "METALSHIFT_LAB"
 PART = "METALSHIFT_LAB_PART"
 GRACE = 20
+KILL_GRACE = 10
 _PROC = Path("/proc")
 
 
@@ -122,7 +123,9 @@ def end_remains(found: Sequence[Remains], grace: float = GRACE) -> None:
     for number in (signal.SIGTERM, signal.SIGCONT):
         _signal_all(found, number)
     deadline = time.monotonic() + grace
-    while any(each.alive() for each in found):
+    # One that hangs in the kernel survives even that, for a while or for ever.
+    given_up = deadline + KILL_GRACE
+    while any(each.alive() for each in found) and time.monotonic() < given_up:
         if time.monotonic() > deadline:
             _signal_all(found, signal.SIGKILL)
         time.sleep(0.05)

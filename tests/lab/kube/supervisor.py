@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import secrets
-import shutil
 import signal
 import socketserver
 import subprocess
@@ -36,7 +35,7 @@ from lab.kube.ignition import Ignition
 from lab.kube.keeper import DidNotStart, Keeper, plain_environment
 from lab.kube.machines import Machines
 from lab.kube.ports import LOOPBACK, Ports
-from lab.kube.processes import Process
+from lab.kube.processes import MARK, PART, Process
 from lab.kube.proxy import Proxy
 from lab.kube.registry import Registry
 from lab.kube.runs import Part
@@ -48,7 +47,6 @@ from lab.programs import NoPrograms, Programs, programs
 from lab.simulator import Simulator
 
 log = logging.getLogger("lab.supervisor")
-FACTS = "lab.json"
 RELEASES = ("4.20.8", "4.20.10")
 # Commands of the control server → what they cannot do without.
 NEEDED = {"fault": ("name",), "user": ("name", "rules")}
@@ -77,6 +75,8 @@ class Supervisor:
         self.ports = Ports()
         self.token = secrets.token_urlsafe(24)
         self._stops: list[Callable[[], None]] = []
+        self._beginning = threading.Lock()
+        self._ended = False
         self._build()
 
     def _build(self) -> None:
@@ -132,13 +132,10 @@ class Supervisor:
     def start(self) -> None:
         maas.stock(self.simulator, self.wish.machines)
         maas.pace(self.simulator, self.wish.speed)
-        first: tuple[Part, ...] = (self.registry, self.proxy)
-        self.simulator.start()
-        self._stops.append(self.simulator.stop)
-        for part in first:
-            part.start()
-            self._stops.append(part.stop)
-        self._stops.append(self.keeper.stop)
+        self._begin(self.simulator.start, self.simulator.stop)
+        for part in (self.registry, self.proxy):
+            self._begin(part.start, part.stop)
+        self._begin(lambda: None, self.keeper.stop)
         manifests = ThreadPoolExecutor(1).submit(self._operator_manifests) if self.wish.operator else None
         for program in self.control_plane.programs():
             self.keeper.start(program)
@@ -147,17 +144,25 @@ class Supervisor:
         if manifests:
             self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[0])
             self._say(f"the kinds of HyperShift and Cluster API are there ({self._elapsed()})")
-        second: tuple[Part, ...] = (self.workloads, self.machines)
-        for part in second:
-            part.start()
-            self._stops.append(part.stop)
+        self._begin(self.workloads.start, self.workloads.stop)
+        self._begin(self.machines.start, self.machines.stop)
         if manifests:
             self.kubectl("apply", "--server-side", "-f", "-", text=manifests.result()[1])
             self.kubectl("-n", "hypershift", "rollout", "status", "deployment/operator", "--timeout=60s")
             self._say(f"the HyperShift operator runs ({self._elapsed()})")
 
+    def _begin(self, start: Callable[[], object], stop: Callable[[], None]) -> None:
+        """Start a part, unless the lab was told to end meanwhile."""
+        with self._beginning:
+            if self._ended:
+                raise DidNotStart("it was told to end")
+            self._stops.append(stop)
+            start()
+
     def stop(self) -> None:
-        """The last started ends first."""
+        """The last started ends first; what is about to start does not."""
+        with self._beginning:
+            self._ended = True
         while self._stops:
             stop = self._stops.pop()
             try:
@@ -193,9 +198,8 @@ class Supervisor:
         return self._output([*command, *arguments], text)
 
     def _output(self, command: list[str], text: str | None = None) -> str:
-        done = subprocess.run(
-            command, input=text, capture_output=True, text=True, check=False, env=plain_environment(), timeout=120
-        )
+        own = plain_environment({MARK: str(self.folder), PART: Path(command[0]).name})
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=own, timeout=120)
         if done.returncode:
             words = " ".join([Path(command[0]).name, *(word for word in command[1:] if not word.startswith("-"))])
             raise DidNotStart(f"{words}: {done.stderr.strip()[-400:]}")
@@ -324,8 +328,11 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
-def run(wish: Wish) -> int:
-    """A lab from its start to its end; 0 when it served, 1 when it could not start."""
+def run(wish: Wish, detach: Callable[[], None] = lambda: None) -> int:
+    """A lab from its start to its end; 0 when it served, 1 when it could not start.
+
+    `detach` is called when it serves: whoever started it does not listen any more.
+    """
     ending = threading.Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -334,20 +341,23 @@ def run(wish: Wish) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
     left = ExitStack()
-    left.callback(shutil.rmtree, wish.folder, ignore_errors=True)
+    left.callback(labs.remove, wish.folder)
+    starter = ThreadPoolExecutor(1)
     try:
         supervisor = Supervisor(wish, say)
         server = ControlServer(supervisor, ending.set)
         threading.Thread(target=server.serve_forever, name="control", daemon=True).start()
         left.callback(server.shutdown)
+        left.callback(starter.shutdown)
         left.callback(supervisor.stop)
-        started = ThreadPoolExecutor(1).submit(supervisor.start)
+        started = starter.submit(supervisor.start)
         while not started.done() and not ending.is_set():
             ending.wait(0.1)
         if started.done() and not ending.is_set():
             started.result()
-            write(wish.folder / FACTS, json.dumps({**supervisor.facts(), "control": server.port}, indent=1))
+            write(wish.folder / labs.FACTS, json.dumps({**supervisor.facts(), "control": server.port}, indent=1))
             say("ready")
+            detach()
         ending.wait()
         return 0
     except (DidNotStart, OSError, ApiError, Unreachable, subprocess.TimeoutExpired) as error:
@@ -365,9 +375,14 @@ def main() -> int:
     parser.add_argument("--without-operator", action="store_true")
     given = parser.parse_args()
     folder: Path = given.folder
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        labs.claim(folder)
+    except labs.LabError as error:
+        say(str(error))
+        return 1
+    journal = folder / "supervisor.log"
     logging.basicConfig(
-        filename=folder / "supervisor.log",
+        filename=journal,
         level=logging.INFO,
         format="%(asctime)s %(name)s %(levelname)s %(message)s",
     )
@@ -377,7 +392,20 @@ def main() -> int:
     except (NoPrograms, ValueError) as error:
         say(str(error))
         return 1
-    return run(wish)
+    threading.excepthook = _note_death
+    return run(wish, lambda: _write_to(journal))
+
+
+def _note_death(what: threading.ExceptHookArgs) -> None:
+    if what.exc_value is not None:
+        log.error("the thread %s died", what.thread and what.thread.name, exc_info=what.exc_value)
+
+
+def _write_to(journal: Path) -> None:
+    """From now on, what would be printed goes to the log."""
+    with journal.open("a") as file:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(file.fileno(), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -90,6 +90,24 @@ def test_what_a_killed_supervisor_leaves_is_found_and_cleared_by_the_next_start(
     assert {each.pid for each in remains(after.folder)} == {*pids, after.facts["supervisor"]}
 
 
+def test_a_supervisor_that_is_asked_to_end_takes_everything_with_it(new_lab: Callable[..., Lab]) -> None:
+    """By itself: nobody clears up behind it."""
+    lab = new_lab()
+    assert len(remains(lab.folder)) > len(MANAGEMENT)
+    os.kill(lab.facts["supervisor"], signal.SIGTERM)
+    lab.until("nothing runs", lambda: not remains(lab.folder), 30)
+    assert not lab.folder.exists()
+
+
+def test_a_folder_with_somebody_s_files_is_not_made_a_lab_s(new_lab: Callable[..., Lab], tmp_path: Path) -> None:
+    thesis = tmp_path / "mine" / "thesis.txt"
+    thesis.parent.mkdir()
+    thesis.write_text("years of work")
+    with pytest.raises(LabError, match=r"is no lab's folder: it has files"):
+        new_lab("mine", operator=False)
+    assert thesis.read_text() == "years of work"
+
+
 def test_a_stopped_lab_leaves_no_process_no_port_and_no_data(new_lab: Callable[..., Lab]) -> None:
     lab = new_lab(operator=False)
     ports = [int(url.rpartition(":")[2].split("/")[0]) for url in (lab.facts["maas_url"], lab.facts["registry"])]

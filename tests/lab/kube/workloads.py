@@ -375,6 +375,7 @@ class Workloads(Controller):
     def _namespace(self, name: str) -> None:
         """What is on the disk for a namespace goes with it: volumes, and the data of a hosted cluster."""
         if self.mirror(NAMESPACES).get(name) is None:
+            self.around.hosted.forget(name)
             for where in (self.around.lab / "hosted", self.around.lab / "pods"):
                 forget(where / name)
         else:

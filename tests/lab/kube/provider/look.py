@@ -29,7 +29,6 @@ AFTER_POWER_ON = 60
 WAIT_FOR_DNS = 10
 WAIT_FOR_API = 300
 WAIT_FOR_NODE = 30
-WAIT_FOR_STATIC_IP = 30
 #: A MaasMachine without a machine stays this long after its deletion, and is looked at that often.
 GRACE = 120
 GRACE_STEP = 30

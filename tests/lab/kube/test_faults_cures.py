@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from lab.kube.faults import Effect, Fault, Faults, Words, table
+from lab.kube.api import Api, ApiError, Object, Unreachable, of_name
+from lab.kube.faults import Effect, Fault, Faults, Words, rules, table
 
 
 class House:
@@ -146,3 +147,79 @@ def test_a_stutter_does_not_continue_what_is_paused() -> None:
     assert place.still() == ["etcd"]
     faults.heal()
     assert place.still() == []
+
+
+# -- what the API allows ----------------------------------------------------------------------------------------------
+
+
+class Store(Api):
+    """Objects by their path, with what a real API says of its kinds; `fails` is what the next requests meet."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Object] = {}
+        self.fails: dict[str, BaseException] = {}
+
+    def request(self, method: str, path: str, body: Object | None = None, **_more: Any) -> Any:
+        for concerned, error in self.fails.items():
+            if f"{method} {path}".startswith(concerned):
+                raise error
+        if path == "/apis":
+            return {"groups": []}
+        if path == "/api/v1":
+            kinds = {"pods": "Pod", "secrets": "Secret"}
+            return {"resources": [{"name": name, "kind": kind, "namespaced": True} for name, kind in kinds.items()]}
+        return {"POST": self._post, "PATCH": self._patch, "GET": self._get, "DELETE": self._delete}[method](path, body)
+
+    def _post(self, path: str, body: Any) -> Object:
+        meta = {**body["metadata"], "name": body["metadata"].get("name", "made")}
+        self.objects[f"{path}/{meta['name']}"] = {**body, "metadata": meta}
+        return self.objects[f"{path}/{meta['name']}"]
+
+    def _patch(self, path: str, body: Any) -> Object:
+        self.objects[path] = {**self._get(path, None), **body}
+        return self.objects[path]
+
+    def _get(self, path: str, _body: Any) -> Object:
+        if path not in self.objects:
+            raise ApiError(404, "NotFound", "not found")
+        return self.objects[path]
+
+    def _delete(self, path: str, _body: Any) -> Object:
+        return {} if self.objects.pop(path, None) else self._get(path, None)
+
+
+class Cluster:
+    """A lab that has an API and nothing else."""
+
+    def __init__(self) -> None:
+        self.api = Store()
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(rules, "SOON", 0.0)
+    return Cluster()
+
+
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+BINDING = f"{ADMISSION}/validatingadmissionpolicybindings"
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "fails", "refusal"),
+    [
+        ("quota", {"namespace": "a"}, {}, ValueError),
+        ("quota", {"namespace": "a"}, {"GET /api/v1/namespaces/a/resourcequotas": Unreachable("gone")}, Unreachable),
+        ("deny", {"kind": "Pod"}, {f"POST {BINDING}": ApiError(403, "Forbidden", "no")}, ApiError),
+        ("deny", {"kind": "Pod"}, {f"POST {BINDING}": KeyboardInterrupt()}, KeyboardInterrupt),
+    ],
+)
+def test_a_fault_that_does_not_begin_leaves_nothing(
+    cluster: Any, name: str, words: dict[str, str], fails: dict[str, BaseException], refusal: type[BaseException]
+) -> None:
+    cluster.api.fails = fails
+    faults = Faults(cluster)
+    with pytest.raises(refusal):
+        faults.set(name, **words)
+    left = [of_name(each) for path, each in cluster.api.objects.items() if "configmaps" not in path]
+    assert (left, faults.active()) == ([], [])

@@ -34,6 +34,15 @@ def _until(what: str, holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def _or_undone(cure: Callable[[], None], begin: Callable[[], None]) -> None:
+    """Whatever comes between, a fault that has not begun leaves nothing behind."""
+    try:
+        begin()
+    except BaseException:
+        cure()
+        raise
+
+
 # -- quota ------------------------------------------------------------------------------------------------------------
 
 
@@ -51,11 +60,12 @@ def _quota(lab: Supervisor, words: Words) -> Effect:
         found = lab.api.get(QUOTAS, name, namespace)
         return found is not None and resource in found.get("status", {}).get("used", {})
 
+    def cure() -> None:
+        lab.api.delete(QUOTAS, name, namespace)
+
     # One that nobody has counted yet refuses with another text.
-    _until(f"the count for the quota {name}", counted)
-    return Effect(
-        f"{namespace} may have {hard} {resource} (quota {name})", lambda: lab.api.delete(QUOTAS, name, namespace)
-    )
+    _or_undone(cure, lambda: _until(f"the count for the quota {name}", counted))
+    return Effect(f"{namespace} may have {hard} {resource} (quota {name})", cure)
 
 
 # -- admission --------------------------------------------------------------------------------------------------------
@@ -65,19 +75,18 @@ def _deny(lab: Supervisor, words: Words) -> Effect:
     kind = find(lab.api, words["kind"])
     name = f"{PREFIX}-{secrets.token_hex(3)}"
     operations = words["operations"].upper().split(",")
-    for resource, body in zip((POLICIES, BINDINGS), _policy(name, kind, operations, words), strict=True):
-        lab.api.create(resource, body)
+
+    def begin() -> None:
+        for resource, body in zip((POLICIES, BINDINGS), _policy(name, kind, operations, words), strict=True):
+            lab.api.create(resource, body)
+        _until("the beginning of the policy", lambda: _denies(lab.api, name))
 
     def cure() -> None:
         lab.api.delete(BINDINGS, name)
         lab.api.delete(POLICIES, name)
         _until("the end of the policy", lambda: not _denies(lab.api, name))
 
-    try:
-        _until("the beginning of the policy", lambda: _denies(lab.api, name))
-    except ValueError:
-        cure()
-        raise
+    _or_undone(cure, begin)
     where = f" in {words['namespace']}" if words["namespace"] else ""
     return Effect(f"{' and '.join(operations)} of {kind.resource}{where} is denied: {words['message']}", cure)
 

@@ -223,3 +223,44 @@ def test_a_fault_that_does_not_begin_leaves_nothing(
         faults.set(name, **words)
     left = [of_name(each) for path, each in cluster.api.objects.items() if "configmaps" not in path]
     assert (left, faults.active()) == ([], [])
+
+
+ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/half"
+
+
+def _may(cluster: Any) -> dict[str, list[str]]:
+    """The verbs that the role has, by kind."""
+    held = cluster.api.objects[ROLE]["rules"]
+    return {kind: rule["verbs"] for rule in held for kind in rule["resources"]}
+
+
+@pytest.mark.parametrize("first", ["pods", "secrets"])
+def test_each_of_two_losses_of_a_role_ends_by_itself(cluster: Any, first: str) -> None:
+    before = [{"apiGroups": [""], "resources": ["pods", "secrets"], "verbs": ["get", "list"]}]
+    cluster.api.objects[ROLE] = {"metadata": {"name": "half"}, "rules": before}
+    faults = Faults(cluster)
+    faults.set("forbid", role="half", kind="pods", verbs="get")
+    faults.set("forbid", role="half", kind="secrets", verbs="list")
+    assert _may(cluster) == {"pods": ["list"], "secrets": ["get"]}
+    faults.heal("forbid", kind=first)
+    whole = ["get", "list"]
+    assert _may(cluster) == {"pods": ["list"], "secrets": ["get"], first: whole}
+    faults.set("forbid", role="half", kind=first, verbs="get")
+    faults.heal("forbid", kind="secrets")
+    faults.heal("forbid", kind="pods")
+    assert cluster.api.objects[ROLE]["rules"] == before
+
+
+def test_a_role_that_cannot_be_reached_gets_its_rights_back_later(cluster: Any) -> None:
+    before = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    cluster.api.objects[ROLE] = {"metadata": {"name": "half"}, "rules": before}
+    faults = Faults(cluster)
+    faults.set("forbid", role="half", kind="pods", verbs="get")
+    with pytest.raises(ValueError, match=r"The role half does not allow to get pods\."):
+        faults.set("forbid", role="half", kind="pods", verbs="get")
+    cluster.api.fails = {"PATCH": Unreachable("gone")}
+    with pytest.raises(ValueError, match="forbid is not healed: gone"):
+        faults.heal()
+    cluster.api.fails = {}
+    assert faults.heal() == "healed: forbid"
+    assert cluster.api.objects[ROLE]["rules"] == before

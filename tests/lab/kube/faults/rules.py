@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from lab.kube.api import CONFIG_MAPS, QUOTAS, Api, ApiError, Object, Resource, of_name, of_namespace
 from lab.kube.faults.fault import MUST, Effect, Fault, Words
 from lab.kube.kinds import Kind, find, plurals
-from lab.kube.rights import without
+from lab.kube.rights import Rule, without
 
 if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
@@ -140,22 +143,77 @@ def _denies(api: Api, name: str) -> bool:
 # -- rights -----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """Verbs on a kind that a role has lost; what its group has is needed where a rule says "all of it"."""
+
+    resource: Resource
+    verbs: tuple[str, ...]
+    plurals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Role:
+    """Where a role is."""
+
+    resource: Resource
+    name: str
+    namespace: str | None
+
+
+class Roles:
+    """The rules that each role of a lab had, and what it has lost of them: one fault's end leaves the others."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Supervisor, dict[Role, tuple[list[Rule], list[Loss]]]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def lose(self, lab: Supervisor, role: Role, loss: Loss) -> None:
+        with self._lock:
+            of_lab = self._known.setdefault(lab, {})
+            before, losses = of_lab.get(role) or (_rules(lab.api, role), [])
+            after = _less(before, [*losses, loss])
+            if after == _less(before, losses):
+                raise ValueError(f"The role {role.name} does not allow to {', '.join(loss.verbs)} {loss.resource}.")
+            lab.api.patch(role.resource, role.name, role.namespace, {"rules": after})
+            of_lab[role] = before, [*losses, loss]
+
+    def regain(self, lab: Supervisor, role: Role, loss: Loss) -> None:
+        with self._lock:
+            before, losses = self._known[lab][role]
+            left = [each for each in losses if each is not loss]
+            rules = {"rules": _less(before, left)}
+            _ignore(lambda: lab.api.patch(role.resource, role.name, role.namespace, rules))
+            if left:
+                self._known[lab][role] = before, left
+            else:
+                del self._known[lab][role]
+
+
+LOSSES = Roles()
+
+
+def _rules(api: Api, role: Role) -> list[Rule]:
+    found = api.get(role.resource, role.name, role.namespace)
+    if found is None:
+        raise ValueError(f"There is no role {role.name}{f' in {role.namespace}' if role.namespace else ''}.")
+    return found.get("rules") or []
+
+
+def _less(rules: list[Rule], losses: list[Loss]) -> list[Rule]:
+    for loss in losses:
+        rules = without(rules, loss.resource, loss.verbs, loss.plurals)
+    return rules
+
+
 def _forbid(lab: Supervisor, words: Words) -> Effect:
     kind = find(lab.api, words["kind"])
-    namespace, name, verbs = words["namespace"], words["role"], words["verbs"].split(",")
-    roles = ROLES["Role" if namespace else "ClusterRole"]
-    role = lab.api.get(roles, name, namespace or None)
-    if role is None:
-        raise ValueError(f"There is no role {name}{f' in {namespace}' if namespace else ''}.")
-    before = role.get("rules") or []
-    after = without(before, kind.resource, verbs, plurals(lab.api, kind.resource.api))
-    if after == before:
-        raise ValueError(f"The role {name} does not allow to {', '.join(verbs)} {kind.resource}.")
-    lab.api.patch(roles, name, namespace or None, {"rules": after})
-    return Effect(
-        f"{name} may not {', '.join(verbs)} {kind.resource}",
-        lambda: _ignore(lambda: lab.api.patch(roles, name, namespace or None, {"rules": before})),
-    )
+    namespace, verbs = words["namespace"], tuple(words["verbs"].split(","))
+    role = Role(ROLES["Role" if namespace else "ClusterRole"], words["role"], namespace or None)
+    loss = Loss(kind.resource, verbs, tuple(plurals(lab.api, kind.resource.api)))
+    LOSSES.lose(lab, role, loss)
+    said = f"{role.name} may not {', '.join(verbs)} {kind.resource}"
+    return Effect(said, lambda: LOSSES.regain(lab, role, loss))
 
 
 def _ignore(act: Callable[[], object]) -> None:

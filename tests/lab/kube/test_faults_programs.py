@@ -221,6 +221,7 @@ def test_an_object_with_a_finalizer_goes_when_it_is_healed(broken: Lab) -> None:
         ("stutter", {"share": "2"}, "share= is the part of the time that the program stands still, not 2"),
         ("machine-fails", {"action": "sing"}, "There is no action sing of machines; there are .*deploy.*"),
         ("release-incomplete", {"version": "4.20.9", "lacks": "soul"}, "A release has no component soul"),
+        ("release-gone", {"version": "9.9.9"}, r"There is no release 9\.9\.9; there are 4\.20\.8, 4\.20\.10"),
         ("incomplete", {"operator": "choir"}, "There is no cluster operator choir; there are .*ingress.*"),
         ("slow", {"factor": "0"}, "A machine is slower by a factor above 0, not 0"),
     ],

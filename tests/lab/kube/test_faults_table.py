@@ -81,6 +81,21 @@ def test_a_fault_that_a_part_refuses_does_not_stand() -> None:
     assert part.wrong == known.join(Part(), "clock", "a").wrong == []
 
 
+class Stock:
+    """A lab that is little more than a registry with two releases."""
+
+    def __init__(self) -> None:
+        self.parts, self.registry = Parts(), self
+        self.versions = ["4.20.8", "4.20.33"]
+
+
+def test_only_a_release_that_is_there_can_go() -> None:
+    lab: Any = Stock()
+    with pytest.raises(ValueError, match=r"There is no release 9\.9\.9; there are 4\.20\.8, 4\.20\.33\."):
+        FAULTS["release-gone"].begin(lab, {"version": "9.9.9"})
+    assert FAULTS["release-gone"].begin(lab, {"version": "4.20.33"}).cure is not None
+
+
 @pytest.mark.parametrize(
     ("rule", "left"),
     [

@@ -86,11 +86,18 @@ class Parts:
         return [part for part, (kind, namespace) in self._known.items() if standing.concerns(kind, namespace)]
 
 
-def _nothing_wrong(_words: Words) -> None:
+def _nothing_wrong(_lab: Supervisor, _words: Words) -> None:
     """All words will do."""
 
 
-def _an_operator(words: Words) -> None:
+def _a_release(lab: Supervisor, words: Words) -> None:
+    """Asked only in the beginning: a release may go while the fault stands, which is then told anew."""
+    known = lab.registry.versions
+    if words["version"] not in known:
+        raise ValueError(f"There is no release {words['version']}; there are {', '.join(known)}.")
+
+
+def _an_operator(_lab: Supervisor, words: Words) -> None:
     """While no hosted cluster is there, nobody else would refuse it."""
     known = [each.name for each in cluster_version.OPERATORS]
     if words["operator"] not in known:
@@ -102,10 +109,10 @@ def _fault(
     own: str,
     meaning: str,
     parameters: Mapping[str, str | None] | None = None,
-    check: Callable[[Words], None] = _nothing_wrong,
+    check: Callable[[Supervisor, Words], None] = _nothing_wrong,
 ) -> Fault:
     def begin(lab: Supervisor, words: Words) -> Effect:
-        check(words)
+        check(lab, words)
         namespace = words.get("namespace", "")
         told = {key: value for key, value in words.items() if key != "namespace"}
         standing = Standing(kind, re.compile(namespace), own, told)
@@ -126,6 +133,7 @@ FAULTS = {
         "missing",
         "the image of a release is not there any more (who has read it remembers it for hours)",
         {"version": MUST},
+        _a_release,
     ),
     "release-empty": _fault(REGISTRY, "no-release", "the image of a version is no release", {"version": MUST}),
     "release-incomplete": _fault(

@@ -71,8 +71,17 @@ Faults of the lab
 
 ``make lab-fault FAULT="pause name=etcd"`` begins a fault, ``make lab-heal`` ends all, and ``make lab-status`` shows
 those that are set. A parameter without a value must be given; a value with spaces is put in quotes:
-``FAULT='bad-payload because="no room"'``. Values that name hosts, namespaces and programs are regular expressions. The
-namespace of a hosted cluster is that of its control plane: ``clusters-demo`` for ``demo`` in ``clusters``.
+``FAULT='bad-payload because="no room"'``. The namespace of a hosted cluster is that of its control plane:
+``clusters-demo`` for ``demo`` in ``clusters``.
+
+Some values are regular expressions:
+
+* ``hostname`` everywhere, which is searched for in the names of the machines: without it, all are meant;
+* ``path`` of ``maas-error``;
+* ``name`` of ``pause``, ``kill``, ``stutter``, ``hold`` and ``unreported``, which must match the whole name;
+* ``namespace`` of ``no-volume``, and wherever its default is ``.*``, which must match the whole namespace.
+
+All others are meant as they stand.
 
 .. list-table::
    :header-rows: 1

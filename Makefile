@@ -14,7 +14,7 @@ RUN = @exec sh tests/tools/python.sh
 export FAULT
 
 .PHONY: help test demo lint sanity unit integration simulation conformance crash hosted cores bench docs build \
-	simulator lab lab-status lab-stop lab-fault lab-heal programs generate locks clean purge
+	simulator lab lab-status lab-stop lab-fault lab-heal lab-example programs generate locks clean purge
 
 help: ## this list
 	@echo "make demo and make test are all you need; the rest are parts of them."
@@ -76,6 +76,9 @@ lab-stop: ## end the lab; nothing of it is left (NAME=lab)
 
 lab-fault: ## break something in the lab; without FAULT, list what (NAME=lab FAULT="pause name=etcd")
 	$(RUN) lab fault --name "$(NAME)" -- "$$FAULT"
+
+lab-example: ## a hosted cluster with two nodes, to pipe into kubectl apply --server-side -f - (NAME=lab)
+	$(RUN) lab example --name "$(NAME)"
 
 lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT="pause name=etcd")
 	$(RUN) lab heal --name "$(NAME)" -- "$$FAULT"

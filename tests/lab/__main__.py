@@ -59,8 +59,9 @@ def start(given: argparse.Namespace) -> int:
     place = _place(given)
     with place.starting(lambda: say(f"Another command starts the lab {place.name}; waiting for it.")):
         if place.state() == "running":
-            say(f"The lab {place.name} runs already, and is left as it is.\n")
-            _tell(place, Lab.find(place.folder))
+            running = Lab.find(place.folder)
+            say(f"The lab {place.name} runs already, and is left as it is{_otherwise(running, given)}.\n")
+            _tell(place, running)
             return DONE
         if place.state() == "dead":
             say(_dead(place))
@@ -148,6 +149,26 @@ def build(_given: argparse.Namespace) -> int:
     return DONE
 
 
+def example(given: argparse.Namespace) -> int:
+    """With the key of this lab's MAAS in it: for kubectl, not for eyes."""
+    import yaml
+
+    from lab.kube import examples
+    from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
+
+    facts, release = (lab := _running(_place(given))).facts, lab.release()
+    cluster = examples.hosted_cluster(
+        given.cluster,
+        release,
+        maas_endpoint=facts["maas_url"],
+        maas_api_key=facts["maas_api_key"],
+        provider_image=PROVIDER.format(version=CURRENT_PROVIDER),
+    )
+    pool = examples.node_pool(given.cluster, given.cluster, release)
+    say(yaml.safe_dump_all([*cluster, pool], sort_keys=False))
+    return DONE
+
+
 def kubectl(given: argparse.Namespace) -> int:
     lab = _running(_place(given))
     command = labs.kubectl(lab.facts["kubectl"], lab.folder, lab.kubeconfig)
@@ -163,7 +184,7 @@ def _tell(place: Place, lab: Lab) -> None:
     descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(f"{lab.facts['maas_api_key']}\n")
-    named = "" if place.name == labs.STANDARD else f" NAME={place.name}"
+    named = _named(place)
     say(f"  export KUBECONFIG={shlex.quote(str(lab.kubeconfig))}")
     say(f"  export MAAS_ENDPOINT={lab.facts['maas_url']}")
     say(f'  export MAAS_API_KEY="$(cat {shlex.quote(str(key))})"\n')
@@ -171,8 +192,24 @@ def _tell(place: Place, lab: Lab) -> None:
     for image in lab.facts["releases"].values():
         say(f"  {image}")
     say(f"kubectl, where there is none: {lab.facts['kubectl']}")
+    if not lab.facts["operator"]:
+        say(f"To install the operator: {lab.facts['hypershift']}, with the image {lab.facts['operator_image']}")
     say(f"{STAND_INS}\n")
     say(f"make lab-status{named} looks into it, make lab-fault{named} breaks it, make lab-stop{named} ends it.")
+
+
+def _otherwise(lab: Lab, given: argparse.Namespace) -> str:
+    """Where the lab that runs is not what is asked for."""
+    has = {"speed": f"{lab.facts['speed']:g}", "machines": str(lab.facts["machines"])}
+    has["operator"] = "yes" if lab.facts["operator"] else "no"
+    asked = {"speed": f"{given.speed.factor:g}", "machines": str(given.machines), "operator": given.operator}
+    others = [f"{name} {has[name]}, not {asked[name]}" for name in has if has[name] != asked[name]]
+    return f" ({'; '.join(others)})" if others else ""
+
+
+def _named(place: Place) -> str:
+    """What follows a command of make that is about this lab."""
+    return "" if place.name == labs.STANDARD else f" NAME={place.name}"
 
 
 def _no_lab(place: Place) -> str:
@@ -213,9 +250,12 @@ def _running(place: Place) -> Lab:
 
     state = place.state()
     if state == "absent":
-        raise Refused(f"{_no_lab(place)} make lab starts one.", NOT_THERE)
+        raise Refused(f"{_no_lab(place)} make lab{_named(place)} starts one.", NOT_THERE)
     if state == "dead":
-        raise Refused(f"{_dead(place)} make lab-stop clears it, and so does the next make lab.", NOT_THERE)
+        named = _named(place)
+        raise Refused(
+            f"{_dead(place)} make lab-stop{named} clears it, and so does the next make lab{named}.", NOT_THERE
+        )
     if state == "starting":
         raise Refused(f"The lab {place.name} is being started. Try again when make lab has come to its end.", NOT_THERE)
     return Lab.find(place.folder)
@@ -279,6 +319,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "heal": (heal, "end a fault, or all"),
     "faults": (faults, "list the faults there are"),
     "build": (build, "build the real programs, and say where they are"),
+    "example": (example, "manifests of a hosted cluster with two nodes, for kubectl apply --server-side -f -"),
     "kubectl": (kubectl, "the real kubectl, as the administrator: kubectl -- get nodes"),
 }
 NAMELESS = ("faults", "build")
@@ -318,6 +359,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         made[name].add_argument("--json", action="store_true", help="the list of faults, for programs")
     made["fault"].add_argument("fault", nargs="*", help="its name and parameters; none lists what there is")
     made["heal"].add_argument("fault", nargs="*", help="its name and parameters; none ends all faults")
+    made["example"].add_argument("cluster", nargs="?", default="demo", help="its name (default %(default)s)")
     made["kubectl"].add_argument("arguments", nargs="*", help="what kubectl is to do, behind --")
     return parser.parse_args(arguments)
 

@@ -163,8 +163,12 @@ def _unused(file: Path) -> bool:
 @contextmanager
 def only_one(lock: Path, meanwhile: str) -> Iterator[None]:
     """Hold the lock file; say what is waited for if another process holds it. The kernel drops it with the process."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("w")
+    except OSError as error:
+        raise CannotGoOn(f"{lock.parent} cannot be written ({error.strerror}); set XDG_CACHE_HOME.") from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -119,13 +119,22 @@ class Place:
     def starting(self, wait: Callable[[], None]) -> Iterator[None]:
         """Hold while it is started; calls `wait` before it waits for another process that does so."""
         home().mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (home() / f".{self.name}.lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                wait()
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        lock = home() / f".{self.name}.lock"
+        while True:
+            with lock.open("w") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    wait()
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                # Who held it before has removed it: a third may hold another of the same name by now.
+                if not (lock.exists() and os.path.samestat(os.fstat(file.fileno()), lock.stat())):
+                    continue
+                try:
+                    yield
+                finally:
+                    lock.unlink(missing_ok=True)
+                return
 
 
 def known() -> list[Place]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -14,7 +15,7 @@ class Speed:
     factor: float = 60.0
 
     def __post_init__(self) -> None:
-        if not self.factor >= 1:
+        if not 1 <= self.factor < math.inf:
             raise ValueError(f"A lab's speed is 1 (real life) or more, not {self.factor:g}.")
 
     def seconds(self, real: float) -> float:

@@ -236,6 +236,8 @@ class Supervisor:
             "hypershift": str(self.wish.binaries.hypershift),
             "operator_image": self.operator_image,
             "speed": self.wish.speed.factor,
+            "machines": self.wish.machines,
+            "operator": self.wish.operator,
             "supervisor": os.getpid(),
             "token": self.token,
         }
@@ -277,6 +279,10 @@ class _Line(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         try:
             answer = {"answer": self.server.answer(_command(self.rfile.readline()))}
+        except re.error as error:
+            answer = {"error": f"{error.pattern!r} is no regular expression: {error}."}
+        except ApiError as error:
+            answer = {"error": f"Kubernetes refuses: {error}"}
         except (ValueError, KeyError, TypeError, LookupError) as error:
             answer = {"error": str(error) or type(error).__name__}
         except Exception as error:  # the answer must come, whatever a fault runs into

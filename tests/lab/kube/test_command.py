@@ -222,7 +222,11 @@ def test_a_lab_stays_until_it_is_stopped(built: Command) -> None:
     status, again = built.of_lab("start")
     assert (status, again.partition("\n\n")) == (
         0,
-        ("The lab tried runs already, and is left as it is.", "\n\n", said.partition("\n\n")[2]),
+        (
+            "The lab tried runs already, and is left as it is (machines 3, not 12; operator no, not yes).",
+            "\n\n",
+            said.partition("\n\n")[2],
+        ),
     )
 
     status, looked = built.of_lab("status")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from lab.kube.faults.fault import Effect, Fault, Words
@@ -20,12 +21,22 @@ def _requests(lab: Supervisor, said: str, does: str, **values: Any) -> Effect:
     return Effect(said, lambda: lab.simulator.heal(fault))
 
 
+def _number(fault: str, words: Words, name: str, least: float, most: float) -> float:
+    try:
+        number = float(words[name])
+    except ValueError:
+        number = math.nan
+    if not least <= number <= most:
+        raise ValueError(f"{name} of {fault} is a number from {least:g} to {most:g}, not {words[name]!r}.")
+    return number
+
+
 def _down(lab: Supervisor, _words: Words) -> Effect:
     return _requests(lab, "MAAS closes each connection without an answer", "drop")
 
 
 def _answers(lab: Supervisor, words: Words) -> Effect:
-    status = int(words["status"])
+    status = int(_number("maas-error", words, "status", 400, 599))
     chosen = {key: words[key] for key in ("method", "path") if words[key]}
     operation = {"op": words["op"]} if words["op"] else {}
     request = " ".join([*chosen.values(), *operation.values()]) or "everything"
@@ -38,7 +49,7 @@ def _full(lab: Supervisor, _words: Words) -> Effect:
 
 
 def _slow(lab: Supervisor, words: Words) -> Effect:
-    seconds = float(words["seconds"])
+    seconds = _number("maas-slow", words, "seconds", 0, 3600)
     return _requests(lab, f"MAAS takes {seconds:g} s longer", "latency", latency=seconds * 1000)
 
 

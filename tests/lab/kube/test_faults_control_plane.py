@@ -257,11 +257,33 @@ NODES = (
 
 @pytest.fixture(scope="module")
 def late(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
+    """It begins at the first stage, and no machine may be on its way before its turn comes."""
     journey = Journey(lab, "late", tmp_path_factory.mktemp("kubeconfigs"))
+    lab.fault(STAGES[0].fault, namespace=CONTROL_PLANE, **STAGES[0].words)
+    lab.fault(NODES[0].fault, **NODES[0].words)
+    lab.fault("maas-full")
+    journey.create(replicas=1)
     yield journey
     lab.heal()
     journey.delete()
     journey.until_gone()
+
+
+@pytest.fixture
+def available(late: Journey) -> Journey:
+    """Past all stages, whether a test went through them or not."""
+    for stage in STAGES:
+        late.lab.heal(stage.fault, namespace=CONTROL_PLANE, **stage.words)
+    late.until_available()
+    return late
+
+
+@pytest.fixture
+def whole(available: Journey) -> Journey:
+    """With its node, and nothing wrong."""
+    available.lab.heal()
+    available.until_nodes(1)
+    return available
 
 
 def _pass(late: Journey, before: Stage | None, stage: Stage) -> None:
@@ -284,35 +306,30 @@ def _show(late: Journey, step: Step) -> None:
 
 def test_a_control_plane_says_at_each_stage_what_it_waits_for(late: Journey) -> None:
     lab = late.lab
-    lab.fault("hold", name="control-plane-operator", namespace=CONTROL_PLANE)
-    late.create(replicas=1)
     seen(lab, HOSTED_CLUSTERS, "late", NAMESPACE, *STAGES[0].sights)
     plane = lab.api.get(HOSTED_CONTROL_PLANES, "late", CONTROL_PLANE) or {}
     assert not conditions(plane)
     assert not plane["metadata"].get("finalizers")
     for before, stage in pairwise(STAGES):
         _pass(late, before, stage)
-    lab.fault(NODES[0].fault, **NODES[0].words)
-    # No machine may be on its way before its turn comes.
-    lab.fault("maas-full")
     lab.heal(STAGES[-1].fault, **STAGES[-1].words)
     late.until_available()
 
 
-def test_machines_show_what_keeps_them_from_being_nodes(late: Journey) -> None:
+def test_machines_show_what_keeps_them_from_being_nodes(available: Journey) -> None:
     for before, step in zip((None, *NODES), NODES, strict=False):
         if before is not None:
-            late.lab.fault(step.fault, **step.words)
-            late.lab.heal(before.fault)
-        _show(late, step)
-    late.lab.heal()
-    late.until_nodes(1)
+            available.lab.fault(step.fault, **step.words)
+            available.lab.heal(before.fault)
+        _show(available, step)
+    available.lab.heal()
+    available.until_nodes(1)
 
 
-def test_a_control_plane_that_breaks_later_says_so_too(late: Journey) -> None:
-    lab = late.lab
+def test_a_control_plane_that_breaks_later_says_so_too(whole: Journey) -> None:
+    lab = whole.lab
     for before, stage in zip((None, *LATER), LATER, strict=False):
-        _pass(late, before, stage)
+        _pass(whole, before, stage)
     lab.heal()
     cluster = seen(lab, HOSTED_CLUSTERS, "late", NAMESPACE, Sight("Available", "True"), Sight("Degraded", "False"))
     assert condition(cluster, "EtcdAvailable").startswith("EtcdAvailable=True")
@@ -412,16 +429,16 @@ def _hangs(late: Journey, stop: Stop, name: str) -> bool:
     return "deletionTimestamp" in body["metadata"] and left == sorted(stop.finalizers)
 
 
-def test_a_deletion_hangs_wherever_something_holds_it(late: Journey) -> None:
-    lab = late.lab
-    names = {stop.resource: _name(late, stop.resource) for stop in STOPS}
-    words = [_begin(late, stop, names[stop.resource]) for stop in STOPS]
-    late.delete()
+def test_a_deletion_hangs_wherever_something_holds_it(whole: Journey) -> None:
+    lab = whole.lab
+    names = {stop.resource: _name(whole, stop.resource) for stop in STOPS}
+    words = [_begin(whole, stop, names[stop.resource]) for stop in STOPS]
+    whole.delete()
     for stop, of_fault in zip(STOPS, words, strict=True):
-        lab.until(f"{stop.name} hangs", partial(_hangs, late, stop, names[stop.resource]), 60)
+        lab.until(f"{stop.name} hangs", partial(_hangs, whole, stop, names[stop.resource]), 60)
         for resource, sight in stop.sights:
             seen(lab, resource, names[resource], _place(resource), sight)
         lab.heal(stop.fault, **of_fault)
-    late.until_gone()
+    whole.until_gone()
     lab.until("the node pool is gone", lambda: lab.api.get(NODE_POOLS, "late", NAMESPACE) is None)
     assert not [fault for fault in lab.status()["faults"] if CONTROL_PLANE in fault]

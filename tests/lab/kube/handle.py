@@ -163,13 +163,13 @@ class Lab:
         except OSError as error:
             raise LabError(f"The simulated MAAS does not do {act}: {error}.") from None
 
-    def fault(self, name: str, /, **parameters: str) -> str:
+    def fault(self, which: str, /, **parameters: str) -> str:
         """Begin a fault; what was done, in words."""
-        return str(self.ask("fault", name=name, parameters=parameters))
+        return str(self.ask("fault", name=which, parameters=parameters))
 
-    def heal(self, name: str = "", /, **parameters: str) -> str:
+    def heal(self, which: str = "", /, **parameters: str) -> str:
         """End the faults of this name that were begun with these parameters, or all."""
-        return str(self.ask("heal", name=name, parameters=parameters))
+        return str(self.ask("heal", name=which, parameters=parameters))
 
     def user(self, name: str, rules: Iterable[dict[str, Any]], *, namespace: str = "") -> Path:
         """The kubeconfig of a user with just these rules of RBAC, everywhere or in one namespace."""

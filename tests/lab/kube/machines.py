@@ -24,6 +24,7 @@ from lab.kube.speed import Speed
 from lab.simulator import Simulator
 from lab.simulator.errors import Refusal
 from lab.simulator.model import Machine, Status
+from lab.simulator.state import State
 
 # Seconds of real life.
 BOOT = 2 * 60
@@ -72,15 +73,15 @@ class Faults:
     def __init__(self) -> None:
         self._all: list[Fault] = []
 
-    def add(self, name: str, /, hostname: str = "", **values: str) -> None:
-        known = FAULTS[name].defaults
+    def add(self, which: str, /, hostname: str = "", **values: str) -> None:
+        known = FAULTS[which].defaults
         unknown = sorted(set(values) - set(known))
         if unknown:
             may = ", ".join(["hostname", *known])
-            raise ValueError(f"The fault {name} has no {', '.join(unknown)}; it has {may}.")
+            raise ValueError(f"The fault {which} has no {', '.join(unknown)}; it has {may}.")
         if "factor" in values and float(values["factor"]) <= 0:
             raise ValueError(f"A machine is slower by a factor above 0, not {values['factor']}.")
-        self._all = [*self._all, Fault(name, re.compile(hostname), {**known, **values})]
+        self._all = [*self._all, Fault(which, re.compile(hostname), {**known, **values})]
 
     def heal(self, name: str = "", hostname: str = "") -> None:
         """End the faults of this name and this very expression; without either, of all."""
@@ -250,10 +251,11 @@ class Machines:
                 self._log.exception("A look at the machines failed")
 
     def _look(self) -> None:
-        with (
-            self._sim.world.at_rest() as state,
-            self._lock,
-        ):
+        with self._sim.world.at_rest() as state:
+            self._look_at(state)
+
+    def _look_at(self, state: State) -> None:
+        with self._lock:
             deployed = {machine.system_id: machine for machine in state.machines if machine.user_data}
             for system_id, deployment in list(self._deployments.items()):
                 # The very same bytes: what is deployed again, be it equal, is another deployment.

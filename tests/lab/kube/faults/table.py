@@ -48,23 +48,23 @@ class Faults:
         self._active: list[Active] = []
         self._lock = threading.Lock()
 
-    def set(self, name: str, /, **given: str) -> str:
+    def set(self, which: str, /, **given: str) -> str:
         """Begin a fault; what was done, in words."""
-        fault = _known(name)
-        words = fault.words(name, given)
+        fault = _known(which)
+        words = fault.words(which, given)
         effect = fault.begin(self._lab, words)
-        log.info("%s: %s", name, effect.said)
+        log.info("%s: %s", which, effect.said)
         if effect.cure is not None:
             with self._lock:
-                self._active.append(Active(name, words, effect.said, effect.cure))
+                self._active.append(Active(which, words, effect.said, effect.cure))
         return effect.said
 
-    def heal(self, name: str = "", /, **words: str) -> str:
+    def heal(self, which: str = "", /, **words: str) -> str:
         """End all faults of this name and with these words, or all: the last first. What cannot be cured now stays."""
-        if name:
-            _known(name)
+        if which:
+            _known(which)
         with self._lock:
-            chosen = [each for each in self._active if each.fits(name, words)]
+            chosen = [each for each in self._active if each.fits(which, words)]
             self._active = [each for each in self._active if each not in chosen]
         failed = {}
         for each in reversed(chosen):

@@ -90,7 +90,7 @@ def cell_tests(core: Core, python: Python | None) -> str:
 
 
 def cell_sanity(core: Core, python: Python | None, again: bool) -> str:
-    return sanity.part(cell(core, python), core, PYTHONS, again).work()
+    return sanity.part(cell(core, python), core, PYTHONS, again, whole=False).work()
 
 
 def package() -> str:
@@ -134,7 +134,7 @@ def sanity_parts(again: bool) -> list[Part]:
         for core, python in cells(PYTHONS)
         if core != main
     ]
-    return [sanity.part(main_environment(), main, PYTHONS, again), *others]
+    return [sanity.part(main_environment(), main, PYTHONS, again, whole=True), *others]
 
 
 def cell_parts() -> list[Part]:

@@ -29,11 +29,11 @@ def linked() -> Path:
     return base
 
 
-def staged(name: str, environment: Environment) -> Path:
+def staged(name: str, environment: Environment, *, without: tuple[str, ...] = ()) -> Path:
     """An up-to-date copy, with the dependencies beside it. Whoever needs one has its own, so that they run at once."""
     base = CLONE / f"staged-{name}"
     copy = base / NAME
-    wanted = [path for path in _files() if os.path.lexists(ROOT / path)]
+    wanted = [path for path in _files() if os.path.lexists(ROOT / path) and not str(path).startswith(without)]
     _remove_all_but({*wanted}, copy)
     for path in wanted:
         _update(ROOT / path, copy / path)

@@ -46,7 +46,7 @@ def test_a_machine_is_deployed_and_becomes_a_node(scene: Scene) -> None:
     scene.provider()
     scene.pool(tags=["a", "b"], resourcePool="default", bootstrap=b"pointer")
     assert became(scene, "MachineDeploying") == {"status": "False", "reason": "MachineDeploying", "severity": "Warning"}
-    named = scene.maas_machine()["spec"]
+    named = soon(lambda: spec if "systemID" in (spec := scene.maas_machine()["spec"]) else {})
     assert (named["providerID"], named["systemID"]) == (f"maas:///default/{machine.system_id}", machine.system_id)
     assert machine.user_data == b"pointer"
     scene.sim.advance(scene.host)

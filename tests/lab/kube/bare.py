@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.kube.api import CRDS, Api
+from lab.kube.api import CRDS, Api, Objects
 from lab.kube.control_plane import ControlPlane
 from lab.kube.keeper import Keeper, plain_environment
 from lab.kube.ports import Ports
@@ -27,6 +27,19 @@ RENDER = (
 )
 
 
+def rendered_kinds(programs: Programs) -> str:
+    """What our `hypershift install` brings: a list of CRDs, as JSON."""
+    command = [str(programs.hypershift), *RENDER]
+    done = subprocess.run(command, env=plain_environment(), capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+def kinds_of(programs: Programs) -> Objects:
+    """The same, one by one."""
+    crds: Objects = json.loads(rendered_kinds(programs))["items"]
+    return crds
+
+
 @contextmanager
 def api_server(programs: Programs, folder: Path, *, kinds: bool = False) -> Iterator[Api]:
     """An API server while it is used, with the kinds of HyperShift and Cluster API if wanted."""
@@ -37,8 +50,7 @@ def api_server(programs: Programs, folder: Path, *, kinds: bool = False) -> Iter
         for program in plane.programs()[:2]:
             keeper.start(program)
         if kinds:
-            rendered = subprocess.run([str(programs.hypershift), *RENDER], capture_output=True, check=True, timeout=60)
-            for crd in json.loads(rendered.stdout)["items"]:
+            for crd in kinds_of(programs):
                 plane.api.apply(CRDS, crd)
         yield plane.api
     finally:

@@ -52,7 +52,6 @@ class Keeper:
 
     def __init__(self, lab: Path, env: Mapping[str, str]) -> None:
         self._lab, self._env = lab, dict(env)
-        self._programs: dict[str, Program] = {}
         self.processes: dict[str, Process] = {}
         self.deaths: list[str] = []
         self.log = logging.getLogger("lab.keeper")

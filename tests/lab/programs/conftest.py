@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lab.kube.api import CRDS, Api, Object
+from lab.kube.bare import rendered_kinds
 from lab.kube.control_plane import ControlPlane
 from lab.kube.keeper import Keeper, plain_environment
 from lab.kube.ports import Ports
@@ -22,15 +23,6 @@ from lab.programs import Programs
 
 CLONE = Path(__file__).resolve().parents[3]
 FORK = "hypershift-maas-4.20"
-RENDER = (
-    "install",
-    "render",
-    "--hypershift-image=registry.example/hypershift:lab",
-    "--enable-conversion-webhook=false",
-    "--limit-crd-install=MAAS",
-    "--outputs=crds",
-    "--format=json",
-)
 ESTABLISHED_WITHIN = 60
 
 
@@ -59,10 +51,8 @@ def reference() -> Path:
 @pytest.fixture(scope="session")
 def ours(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
     """What our `hypershift install` brings."""
-    command = [str(programs.hypershift), *RENDER]
-    rendered = subprocess.run(command, env=plain_environment(), capture_output=True, text=True, timeout=60, check=True)
     with _server(programs, tmp_path_factory.mktemp("ours")) as plane:
-        yield _load(plane, programs, rendered.stdout, "-")
+        yield _load(plane, programs, rendered_kinds(programs), "-")
 
 
 @pytest.fixture(scope="session")

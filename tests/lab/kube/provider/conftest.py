@@ -35,6 +35,7 @@ from lab.kube.api import (
     Resource,
 )
 from lab.kube.authority import Authority
+from lab.kube.bare import kinds_of
 from lab.kube.control_plane import NAMES, ControlPlane, Program
 from lab.kube.hosted_apis import SERVICE
 from lab.kube.keeper import Keeper, plain_environment
@@ -44,15 +45,6 @@ from lab.simulator import Simulator
 from lab.simulator.model import Machine
 
 TESTS = Path(__file__).resolve().parents[3]
-RENDER = (
-    "install",
-    "render",
-    "--hypershift-image=registry.example/hypershift:lab",
-    "--enable-conversion-webhook=false",
-    "--limit-crd-install=MAAS",
-    "--outputs=crds",
-    "--format=json",
-)
 TEMPLATES = Resource("infrastructure.cluster.x-k8s.io/v1beta1", "maasmachinetemplates")
 CUSTOM_DNS = "spectrocloud.com/custom-dns-provided"
 SPEED = 60
@@ -105,8 +97,7 @@ def _plane(programs: Programs, folder: Path, changed: Callable[[Object], Object]
     try:
         for program in plane.programs()[:2]:
             keeper.start(program)
-        rendered = subprocess.run([str(programs.hypershift), *RENDER], capture_output=True, check=True, timeout=60)
-        for crd in json.loads(rendered.stdout)["items"]:
+        for crd in kinds_of(programs):
             plane.api.apply(CRDS, changed(crd))
         soon(lambda: all(_served(plane.api, each) for each in (MAAS_CLUSTERS, MAAS_MACHINES, TEMPLATES, MACHINES)))
         Authority(folder / "webhook", "webhook").server(LOOPBACK, [LOOPBACK]).write(

@@ -12,7 +12,7 @@ class ModuleDocFragment:
 options: {}
 attributes:
   check_mode:
-    description: Can run in C(check_mode) and returns what would change, without a write to MAAS.
+    description: Can run in C(check_mode) and returns what would change, without a write.
     support: full
   diff_mode:
     description: Shows in diff mode what changes, or would change in check mode.
@@ -50,4 +50,17 @@ attributes:
     support: full
     membership:
       - metalshift.maas.maas
+"""
+
+    ACTIONGROUP_K8S = r"""
+options: {}
+attributes:
+  action_group:
+    description:
+      - Use C(group/metalshift.maas.maas) in C(module_defaults) to set options for all modules that use MAAS, and
+        C(group/metalshift.maas.k8s) for those that use Kubernetes.
+    support: full
+    membership:
+      - metalshift.maas.maas
+      - metalshift.maas.k8s
 """

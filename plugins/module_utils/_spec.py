@@ -24,8 +24,56 @@ MAAS_OPTIONS: Options = {
     "maas_timeout": {"type": "float", "default": 60.0},
 }
 
+# As kubernetes.core names and types them, so that one `module_defaults` and one environment serve both.
+KUBE_OPTIONS: Options = {
+    "kubeconfig": {"type": "raw", "fallback": (env_fallback, ["K8S_AUTH_KUBECONFIG"])},
+    "context": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_CONTEXT"])},
+    "host": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_HOST"])},
+    "api_key": {"type": "str", "no_log": True, "fallback": (env_fallback, ["K8S_AUTH_API_KEY"])},
+    "username": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_USERNAME"])},
+    "password": {"type": "str", "no_log": True, "fallback": (env_fallback, ["K8S_AUTH_PASSWORD"])},
+    "validate_certs": {
+        "type": "bool",
+        "aliases": ["verify_ssl"],
+        "fallback": (env_fallback, ["K8S_AUTH_VERIFY_SSL", "K8S_AUTH_VALIDATE_CERTS"]),
+    },
+    "ca_cert": {
+        "type": "path",
+        "aliases": ["ssl_ca_cert"],
+        "fallback": (env_fallback, ["K8S_AUTH_SSL_CA_CERT", "K8S_AUTH_CA_CERT"]),
+    },
+    "client_cert": {
+        "type": "path",
+        "aliases": ["cert_file"],
+        "fallback": (env_fallback, ["K8S_AUTH_CERT_FILE", "K8S_AUTH_CLIENT_CERT"]),
+    },
+    "client_key": {
+        "type": "path",
+        "no_log": False,
+        "aliases": ["key_file"],
+        "fallback": (env_fallback, ["K8S_AUTH_KEY_FILE", "K8S_AUTH_CLIENT_KEY"]),
+    },
+    "proxy": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_PROXY"])},
+    "no_proxy": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_NO_PROXY"])},
+    "proxy_headers": {
+        "type": "dict",
+        "options": {
+            "proxy_basic_auth": {"type": "str", "no_log": True},
+            "basic_auth": {"type": "str", "no_log": True},
+            "user_agent": {"type": "str"},
+        },
+    },
+    "persist_config": {"type": "bool", "fallback": (env_fallback, ["K8S_AUTH_PERSIST_CONFIG"])},
+    "impersonate_user": {"type": "str", "fallback": (env_fallback, ["K8S_AUTH_IMPERSONATE_USER"])},
+    "impersonate_groups": {
+        "type": "list",
+        "elements": "str",
+        "fallback": (env_fallback, ["K8S_AUTH_IMPERSONATE_GROUPS"]),
+    },
+}
+
 # Sub-keys of a secret dict whose values are secrets; the others (an address, a user name) may be shown.
-SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|certificate|credential", re.IGNORECASE)
+SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|key-data|certificate|credential", re.IGNORECASE)
 
 PASSWORD_IN_URL = re.compile(r"//[^/\s:@]*:([^\s]+)@")
 
@@ -34,9 +82,10 @@ HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 @dataclass(frozen=True)
 class Spec:
-    """What a module accepts: its own options; those to reach MAAS come with every spec."""
+    """What a module accepts: its own options, and those to reach MAAS and, with `kube`, a Kubernetes API."""
 
     options: Options
+    kube: bool = False
     required_if: Sequence[Sequence[Any]] = ()
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_together: Sequence[Sequence[str]] = ()
@@ -47,7 +96,7 @@ class Spec:
 
     @property
     def argument_spec(self) -> Options:
-        return {**MAAS_OPTIONS, **self.options}
+        return {**MAAS_OPTIONS, **(KUBE_OPTIONS if self.kube else {}), **self.options}
 
     def rules(self) -> dict[str, Any]:
         """The rules between options, as Ansible's validators name them."""
@@ -87,6 +136,9 @@ def _secrets(options: Options, params: Mapping[str, Any]) -> Iterator[str]:
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, Mapping):
                     yield from _secrets(option["options"], one)
+        elif isinstance(value, Mapping) and option.get("type") == "raw":
+            # A kubeconfig, given whole in the place of its path.
+            yield from _leaves(value, all_of_them=False)
         elif isinstance(value, str):
             yield from PASSWORD_IN_URL.findall(value)
 
@@ -112,6 +164,8 @@ def _masked_value(option: dict[str, Any] | None, value: Any) -> Any:
     # An option that does not exist is often a misspelt one, perhaps that of a secret.
     if option is None or option.get("no_log"):
         return value if value is None else HIDDEN
+    if option.get("type") == "raw" and isinstance(value, Mapping):
+        return HIDDEN
     if "options" in option and isinstance(value, list):
         return [_masked_value(option, one) for one in value]
     if "options" in option and isinstance(value, Mapping):

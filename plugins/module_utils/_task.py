@@ -12,18 +12,21 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.parameters import remove_values
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 
 
 @dataclass
@@ -37,8 +40,18 @@ class Result:
     warnings: Sequence[str] = ()
 
 
+class Api(Protocol):
+    """Something that sends requests, and can tell which."""
+
+    exchanges: list[Exchange]
+    wrote: bool
+
+
+Sends = TypeVar("Sends", bound=Api)
+
+
 class Task:
-    """One run of one module: its options, its modes, and its way to MAAS."""
+    """One run of one module: its options, its modes, and its ways to MAAS and to Kubernetes."""
 
     def __init__(
         self,
@@ -56,27 +69,43 @@ class Task:
         self.clock = clock
         self._trace = trace
         self._environment = os.environ if environment is None else environment
-        self._traced = 0
+        self._apis: list[Api] = []
+        self._traced: dict[int, int] = {}
 
     @cached_property
     def maas(self) -> Client:
         """The MAAS that the options name; nothing is sent before its first use."""
-        return Client(Connection.from_params(self.params, self._environment), clock=self.clock)
+        return self.joined(Client(Connection.from_params(self.params, self._environment), clock=self.clock))
+
+    @cached_property
+    def kube(self) -> Kube:
+        """The Kubernetes API that the options name; nothing is sent before its first use."""
+        # Here, because its library takes longer to import than a task on MAAS takes.
+        from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+        from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
+
+        return self.joined(Kube(Access.from_params(self.params, self._environment), clock=self.clock))
+
+    def joined(self, client: Sends) -> Sends:
+        """Count the requests of one more API, such as that of a hosted cluster, as this task's."""
+        self._apis.append(client)
+        return client
 
     @property
     def exchanges(self) -> list[Exchange]:
-        return self.maas.exchanges if "maas" in self.__dict__ else []
+        return [exchange for api in self._apis for exchange in list(api.exchanges)]
 
     @property
     def wrote(self) -> bool:
-        return "maas" in self.__dict__ and self.maas.wrote
+        return any(api.wrote for api in self._apis)
 
     def trace_requests(self) -> None:
         """Show the requests since the last call. Threads make them, but only the main thread may display."""
-        exchanges = self.exchanges
-        while self._traced < len(exchanges):
-            self._trace(str(exchanges[self._traced]))
-            self._traced += 1
+        for api in self._apis:
+            done = list(api.exchanges)
+            for exchange in done[self._traced.get(id(api), 0) :]:
+                self._trace(str(exchange))
+            self._traced[id(api)] = len(done)
 
 
 Converge = Callable[[Task], Result]
@@ -150,7 +179,7 @@ def run_as_module(spec: Spec, converge: Converge, name: str) -> None:
     if not module._diff:
         said.pop("diff")
     if module._verbosity >= 3:
-        said["maas_requests"] = lines
+        said["requests"] = lines
     if said.pop("failed", False):
         module.fail_json(**said)
     module.exit_json(**said, invocation={"module_args": spec.masked(module.params)})

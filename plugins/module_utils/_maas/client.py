@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import Capabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import (
     Answer,
-    Exchange,
     Fields,
     as_pairs,
     as_seconds,
@@ -66,7 +67,7 @@ class Client:
         observe: Callable[[Exchange], None] = lambda _exchange: None,
     ) -> None:
         if MISSING:
-            raise errors.missing_library(MISSING)
+            raise missing_library(MISSING, "requests", "requests-oauthlib")
         self.connection = connection
         self.exchanges: list[Exchange] = []
         self.wrote = False

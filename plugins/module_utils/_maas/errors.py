@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
@@ -126,17 +125,6 @@ def not_maas(connection: Connection, how: str = "it does not say which version i
         f"{connection.base} does not look like MAAS: {how}.",
         reason=how,
         hint="Check maas_endpoint; it usually ends in /MAAS.",
-    )
-
-
-def missing_library(missing: ImportError) -> Failure:
-    """A library that the client needs is not there: where, and how to get it."""
-    name = (missing.name or str(missing)).split(".")[0].replace("_", "-")
-    return Failure(
-        "missing_library",
-        f"The Python library {name} is missing on {socket.gethostname()} for {sys.executable}.",
-        reason=f"{name} cannot be imported",
-        hint=f"Install it there: {sys.executable} -m pip install requests requests-oauthlib.",
     )
 
 

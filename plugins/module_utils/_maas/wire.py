@@ -27,25 +27,6 @@ UNFIT = re.compile(r"[/\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Exchange:
-    """One request as it went over the wire; for counting and for `-vvv`. Holds no form values: they may be secret."""
-
-    method: str
-    path: str
-    query: str
-    status: int | None
-    sent: int
-    received: int
-    seconds: float
-    problem: str = ""
-
-    def __str__(self) -> str:
-        target = f"{self.path}?{self.query}" if self.query else self.path
-        answer = f"{self.status}, {self.received} bytes" if self.status else self.problem
-        return f"{self.method} {target} -> {answer}, {self.seconds * 1000:.0f} ms"
-
-
-@dataclass(frozen=True)
 class Answer:
     """What came back, or what kept it from coming."""
 

@@ -1,0 +1,539 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Kubernetes API over HTTP: patient, counted, never forcing.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    ACCESS_REVIEWS,
+    CSRS,
+    Kind,
+    Object,
+    Objects,
+    kind_of,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
+
+MISSING: ImportError | None = None
+try:
+    import urllib3
+    from urllib3 import HTTPHeaderDict
+    from urllib3.exceptions import HTTPError
+except ImportError as missing:
+    MISSING = missing
+
+MANAGER = "metalshift.maas"
+
+CONNECT_TIMEOUT = 10.0
+READ_TIMEOUT = 35.0
+ATTEMPTS = 5
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 8.0
+LONGEST_RETRY_AFTER = 30.0
+# A list comes in pages, so that one of thousands of objects is no single answer of many megabytes.
+PAGE = 500
+# How long the server keeps a watch open; the silence in it is bounded by bookmarks, which come every minute.
+WATCH_SECONDS = 290
+LONGEST_SILENCE = 90.0
+BLOCK = 1 << 16
+
+# A server that ended so may be there again in a moment.
+PASSING = frozenset({429, 500, 502, 503, 504})
+
+# Raised before anything was sent; a write that ended so had no effect.
+NEVER_SENT = frozenset({"NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "ProxyError"})
+
+APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+JSON = "application/json"
+
+
+class Expired(Exception):
+    """The version to go on from is too old: list anew."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The objects of a list, and the version from which a watch goes on."""
+
+    items: Objects
+    version: str
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """What came back, or what kept it from coming."""
+
+    status: int = 0
+    body: Any = None
+    retry_after: float | None = None
+    failure: Failure | None = None
+    never_sent: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def passing(self) -> bool:
+        if self.failure is not None:
+            return self.failure.kind == "unreachable"
+        return self.status in PASSING and not errors.is_rejection(errors.Answer(self.status, self.body))
+
+
+@dataclass
+class Stream:
+    """An open watch: iterate over (type, object). It ends when the server ends it."""
+
+    response: Any = field(repr=False)
+
+    def __iter__(self) -> Iterator[tuple[str, Object]]:
+        rest = b""
+        try:
+            for block in self.response.stream(BLOCK):
+                *lines, rest = (rest + block).split(b"\n")
+                for line in lines:
+                    if line.strip():
+                        yield _event(json.loads(line))
+        except (OSError, HTTPError, ValueError):
+            # A broken watch is one that ended: whoever reads it goes on from the last version.
+            return
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End it; also from another thread, which only a shut socket wakes."""
+        with suppress(Exception):
+            getattr(self.response, "shutdown", self.response.close)()
+        with suppress(Exception):
+            self.response.close()
+
+
+def _event(said: Mapping[str, Any]) -> tuple[str, Object]:
+    kind, body = str(said.get("type", "")), said.get("object") or {}
+    if kind == "ERROR":
+        raise Expired(str(body.get("message", "")))
+    return kind, body
+
+
+class Kube:
+    """Sends requests to one API server. Safe to use from several threads."""
+
+    def __init__(self, access: Access, *, clock: Clock = WALL_CLOCK, read_timeout: float = READ_TIMEOUT) -> None:
+        if MISSING:
+            raise missing_library(MISSING, "kubernetes")
+        self.server = access.server
+        self.exchanges: list[Exchange] = []
+        self.wrote = False
+        self._access = access
+        self._clock = clock
+        self._read_timeout = read_timeout
+        self._lock = threading.Lock()
+        self._served: dict[str, frozenset[str]] = {}
+
+    @classmethod
+    def from_kubeconfig(
+        cls, content: str | bytes | Mapping[str, Any], *, clock: Clock = WALL_CLOCK, read_timeout: float = READ_TIMEOUT
+    ) -> Kube:
+        """The API that a kubeconfig names, such as the one that a hosted cluster publishes."""
+        return cls(Access.from_kubeconfig(content), clock=clock, read_timeout=read_timeout)
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def get(self, kind: Kind, name: str, namespace: str = "") -> Object | None:
+        """One object; None when there is none."""
+        reply = self._patiently("GET", kind.path(namespace, quote(name, safe="")))
+        if reply.status == 404 and (_names_an_object(reply) or not self.serves(kind)):
+            return None
+        return self._body(reply, f"read the {kind} {_place(namespace, name)}")
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: str = "", fields: str = "") -> Objects:
+        """All objects of a kind, in one namespace or in all; none when the cluster does not know the kind."""
+        return self.listing(kind, namespace, labels=labels, fields=fields).items
+
+    def listing(self, kind: Kind, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+        """The same, with the version from which a watch goes on."""
+        items: Objects = []
+        query = {"labelSelector": labels, "fieldSelector": fields, "limit": str(PAGE), "continue": ""}
+        while True:
+            reply = self._patiently("GET", kind.path(namespace), query)
+            if reply.status == 404:
+                return Listing([], "")
+            if reply.status == 410 and query["continue"]:
+                # The pages grew too old on the way.
+                items, query["continue"] = [], ""
+                continue
+            body = self._body(reply, f"list {kind.resource}{f' in {namespace}' if namespace else ''}")
+            # A list leaves out what is the same for all.
+            items += [{"apiVersion": kind.api, "kind": kind.name, **each} for each in body.get("items") or []]
+            query["continue"] = body["metadata"].get("continue") or ""
+            if not query["continue"]:
+                return Listing(items, body["metadata"]["resourceVersion"])
+
+    def watch(self, kind: Kind, namespace: str = "", version: str = "", *, seconds: int = WATCH_SECONDS) -> Stream:
+        """What changes from that version on. Expired when it is too old; a Failure when it cannot be opened."""
+        query = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
+        path = kind.path(namespace)
+        began = self._clock.now()
+        try:
+            response = self._open("GET", path, query, None, {"Accept": JSON}, LONGEST_SILENCE)
+        except (OSError, ValueError, HTTPError) as error:
+            reply = self._unanswered(error)
+            self._record("GET", path, query, reply, 0, 0, began)
+            raise reply.failure or self._unreachable("the connection broke") from None
+        if response.status == 200:
+            self._record("GET", path, query, _Reply(200), 0, 0, began)
+            return Stream(response)
+        reply = self._reply(response.status, response.headers, response.read(decode_content=True))
+        response.release_conn()
+        self._record("GET", path, query, reply, 0, 0, began)
+        if reply.status == 410:
+            raise Expired
+        raise self._failure(reply, f"watch {kind.resource}")
+
+    def serves(self, kind: Kind) -> bool:
+        """Whether the cluster knows the kind in this version; asked once for all kinds of a group."""
+        if kind.api not in self._served:
+            path = f"/apis/{kind.api}" if kind.group else f"/api/{kind.api}"
+            reply = self._patiently("GET", path)
+            names = [] if reply.status == 404 else self._body(reply, f"list the kinds of {kind.api}")["resources"]
+            self._served[kind.api] = frozenset(each["name"] for each in names)
+        return kind.plural in self._served[kind.api]
+
+    def apis(self) -> tuple[str, ...]:
+        """All API versions that are served, the preferred one of each group."""
+        groups = self._body(self._patiently("GET", "/apis"), "list its API groups")["groups"]
+        return ("v1", *(each["preferredVersion"]["groupVersion"] for each in groups))
+
+    def kinds(self, api: str, *, listable: bool = False) -> dict[str, Kind]:
+        """The kinds that an API version serves now, by name; none when there is no such version."""
+        reply = self._patiently("GET", f"/apis/{api}" if "/" in api else f"/api/{api}")
+        found = [] if reply.status == 404 else self._body(reply, f"list the kinds of {api}")["resources"]
+        return {
+            each["kind"]: Kind(api, each["kind"], each["name"], namespaced=each["namespaced"])
+            for each in found
+            if "/" not in each["name"] and (not listable or "list" in each["verbs"])
+        }
+
+    def may(self, verb: str, kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> bool:
+        """Whether the user of this connection may do that."""
+        attributes = {
+            "verb": verb,
+            "group": kind.group,
+            "resource": kind.plural,
+            "namespace": namespace,
+            "name": name,
+            "subresource": subresource,
+        }
+        asked = {"apiVersion": ACCESS_REVIEWS.api, "kind": ACCESS_REVIEWS.name}
+        asked["spec"] = {"resourceAttributes": {key: value for key, value in attributes.items() if value}}  # type: ignore[assignment]
+        # A review is kept nowhere: it is a question.
+        reply = self._patiently("POST", ACCESS_REVIEWS.path(), body=asked, reads=True)
+        return bool(self._body(reply, "say what its user may do")["status"].get("allowed"))
+
+    @cached_property
+    def version(self) -> dict[str, Any]:
+        """The version of the API server, as it says it."""
+        return self._body(self._patiently("GET", "/version"), "tell its version")
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def apply(self, body: Object, *, kind: Kind | None = None, dry_run: bool = False) -> Object:
+        """Make the object have these fields, under our own name; what others keep is never taken from them.
+
+        `kind` is for objects of kinds that the collection does not know by itself.
+        """
+        kind, name, namespace = _identity(body, kind)
+        query = {"fieldManager": MANAGER, "fieldValidation": "Strict", **_dry(dry_run)}
+        reply = self._patiently(
+            "PATCH", kind.path(namespace, quote(name, safe="")), query, body, {"Content-Type": APPLY}
+        )
+        return self._body(reply, f"apply the {kind} {_place(namespace, name)}", quiet=kind.name == "Secret")
+
+    def create(self, body: Object, *, dry_run: bool = False) -> Object:
+        """Create the object. One whose answer was lost is looked for before it is created again."""
+        kind, name, namespace = _identity(body)
+        query = {"fieldManager": MANAGER, "fieldValidation": "Strict", **_dry(dry_run)}
+        reply, in_doubt = _Reply(), False
+        for attempt in range(1, ATTEMPTS + 1):
+            reply = self._send("POST", kind.path(namespace), query, body, {})
+            if in_doubt and reply.status == 409:
+                found = self.get(kind, name, namespace)
+                if found is not None:
+                    return found
+            in_doubt = in_doubt or (reply.failure is not None and not reply.never_sent)
+            if not reply.passing or attempt == ATTEMPTS:
+                break
+            self._pause(attempt, reply)
+        return self._body(reply, f"create the {kind} {_place(namespace, name)}", quiet=kind.name == "Secret")
+
+    def patch(
+        self,
+        kind: Kind,
+        name: str,
+        namespace: str,
+        body: Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        subresource: str = "",
+    ) -> Object:
+        """Merge the body into the object (RFC 7386)."""
+        query = {"fieldManager": MANAGER, **_dry(dry_run)}
+        path = kind.path(namespace, quote(name, safe=""), subresource)
+        reply = self._patiently("PATCH", path, query, body, {"Content-Type": MERGE})
+        return self._body(reply, f"change the {kind} {_place(namespace, name)}", quiet=kind.name == "Secret")
+
+    def delete(self, kind: Kind, name: str, namespace: str = "", *, uid: str = "", dry_run: bool = False) -> bool:
+        """Ask for the object's removal; True if there was something. With `uid`, only that very object."""
+        body: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        if uid:
+            body["preconditions"] = {"uid": uid}
+        reply = self._patiently("DELETE", kind.path(namespace, quote(name, safe="")), _dry(dry_run), body)
+        if reply.status == 404 or (uid and reply.status == 409):
+            return False
+        self._body(reply, f"delete the {kind} {_place(namespace, name)}")
+        return True
+
+    def approve(self, request: Object, *, reason: str, message: str) -> Object:
+        """Approve a certificate request as it was read: one that changed since is refused by the API."""
+        conditions = [
+            *(request.get("status", {}).get("conditions") or []),
+            {"type": "Approved", "status": "True", "reason": reason, "message": message},
+        ]
+        body = {**request, "status": {**request.get("status", {}), "conditions": conditions}}
+        name = request["metadata"]["name"]
+        reply = self._patiently("PUT", CSRS.path("", quote(name, safe=""), "approval"), {"fieldManager": MANAGER}, body)
+        return self._body(reply, f"approve the certificate request {name}")
+
+    # -- how it is done -------------------------------------------------------------------------------------------
+
+    def _patiently(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        reads: bool = False,
+    ) -> _Reply:
+        """What may be sent twice: a read, or a write that ends the same."""
+        reply, began = _Reply(), self._clock.now()
+        for attempt in range(1, ATTEMPTS + 1):
+            reply = self._send(method, path, query or {}, body, headers or {}, reads=reads)
+            spent = self._clock.now() - began
+            if not reply.passing or attempt == ATTEMPTS or spent > 2 * self._read_timeout:
+                break
+            self._pause(attempt, reply)
+        return reply
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Mapping[str, Any] | None,
+        headers: Mapping[str, str],
+        *,
+        reads: bool = False,
+    ) -> _Reply:
+        began = self._clock.now()
+        content = None if body is None else json.dumps(body).encode()
+        received = 0
+        try:
+            response = self._open(method, path, query, content, {"Accept": JSON, "Content-Type": JSON, **headers})
+            answer = self._read(response)
+            received = len(answer)
+            reply = self._reply(response.status, response.headers, answer)
+        # Not only the library's own errors: a broken CA file or a name that cannot be encoded come as others.
+        except (OSError, ValueError, HTTPError) as error:
+            reply = self._unanswered(error)
+        if method != "GET" and not reads and "dryRun" not in query and not reply.never_sent:
+            self.wrote = self.wrote or reply.ok or reply.failure is not None
+        self._record(method, path, query, reply, len(content or b""), received, began)
+        return reply
+
+    def _open(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        content: bytes | None,
+        headers: Mapping[str, str],
+        silence: float | None = None,
+    ) -> Any:
+        sent = HTTPHeaderDict({"User-Agent": MANAGER, **headers})
+        for name, value in self._access.headers():
+            sent.add(name, value)
+        asked = urlencode({name: value for name, value in query.items() if value})
+        return self._access.pool.request(
+            method,
+            f"{self.server}{path}{'?' if asked else ''}{asked}",
+            body=content,
+            headers=sent,
+            timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=silence or self._read_timeout),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+
+    def _read(self, response: Any) -> bytes:
+        """The whole body, within the time-out: the library bounds only the silence between two pieces."""
+        deadline = self._clock.now() + self._read_timeout
+        blocks = []
+        for block in response.stream(BLOCK):
+            blocks.append(block)
+            if self._clock.now() > deadline:
+                raise TimeoutError
+        response.release_conn()
+        return b"".join(blocks)
+
+    def _reply(self, status: int, headers: Mapping[str, str], content: bytes) -> _Reply:
+        text = content.decode("utf-8", errors="replace")
+        body: Any = text
+        with suppress(ValueError):
+            body = json.loads(text)
+        if 200 <= status < 300 and not isinstance(body, Mapping):
+            return _Reply(failure=errors.not_kubernetes(self.server), never_sent=True)
+        return _Reply(status, body, _as_seconds(headers.get("Retry-After")))
+
+    def _body(self, reply: _Reply, what: str, *, quiet: bool = False) -> Object:
+        if reply.ok:
+            body: Object = reply.body
+            return body
+        raise self._failure(reply, what, quiet=quiet)
+
+    def _failure(self, reply: _Reply, what: str, *, quiet: bool = False) -> Failure:
+        if reply.failure is not None:
+            return reply.failure
+        return errors.from_answer(what, errors.Answer(reply.status, reply.body), self.server, quiet=quiet)
+
+    def _unanswered(self, error: Exception) -> _Reply:
+        names = {type(cause).__name__ for cause in _causes(error)}
+        if names & {"SSLCertVerificationError", "CertificateError"}:
+            return _Reply(failure=self._untrusted(error), never_sent=True)
+        known = next((reason for name, reason in REASONS.items() if name in names), "the connection broke")
+        reason = known.format(connect=CONNECT_TIMEOUT, read=self._read_timeout)
+        return _Reply(failure=self._unreachable(reason), never_sent=bool(names & NEVER_SENT))
+
+    def _unreachable(self, reason: str) -> Failure:
+        return Failure(
+            "unreachable",
+            f"The Kubernetes API at {self.server} does not answer: {reason}.",
+            reason=reason,
+            hint="Check the kubeconfig or host, the network, and that the API server is running.",
+        )
+
+    def _untrusted(self, error: Exception) -> Failure:
+        why = next((str(cause.verify_message) for cause in _causes(error) if hasattr(cause, "verify_message")), "")
+        return Failure(
+            "tls",
+            f"The certificate of the Kubernetes API at {self.server} could not be verified{f': {why}' if why else ''}.",
+            reason=why or "not verified",
+            hint="Give the authority's certificate as ca_cert, or use a kubeconfig that holds it.",
+        )
+
+    def _record(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        reply: _Reply,
+        sent: int,
+        received: int,
+        began: float,
+    ) -> None:
+        with self._lock:
+            self.exchanges.append(
+                Exchange(
+                    method=method,
+                    path=path,
+                    query=urlencode({name: value for name, value in query.items() if value}),
+                    status=reply.status or None,
+                    sent=sent,
+                    received=received,
+                    seconds=self._clock.now() - began,
+                    problem=reply.failure.reason if reply.failure else "",
+                )
+            )
+
+    def _pause(self, attempt: int, reply: _Reply) -> None:
+        if reply.retry_after is not None:
+            self._clock.sleep(min(reply.retry_after, LONGEST_RETRY_AFTER))
+        else:
+            longest = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE)
+            # Spread out, so that many clients that failed together do not come back together.
+            self._clock.sleep(random.uniform(longest / 2, longest))
+
+
+# By the name of any exception in the chain; the first one that is there counts.
+REASONS: Mapping[str, str] = {
+    "ProxyError": "the proxy does not let us through",
+    "NameResolutionError": "its name cannot be resolved",
+    "gaierror": "its name cannot be resolved",
+    "ConnectionRefusedError": "connection refused",
+    "ConnectTimeoutError": "no connection within {connect:g} seconds",
+    "ReadTimeoutError": "no answer within {read:g} seconds",
+    "TimeoutError": "no answer within {read:g} seconds",
+    "SSLError": "it does not speak TLS as we do",
+}
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The exception and all that led to it."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        each = waiting.pop(0)
+        if isinstance(each, BaseException) and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            waiting += [each.__cause__, each.__context__, getattr(each, "reason", None), *each.args]
+
+
+def _identity(body: Object, kind: Kind | None = None) -> tuple[Kind, str, str]:
+    metadata = body["metadata"]
+    return kind or kind_of(body), metadata["name"], metadata.get("namespace", "")
+
+
+def _names_an_object(reply: _Reply) -> bool:
+    """Whether a 404 is about an object; one about an unknown kind names none."""
+    return isinstance(reply.body, Mapping) and bool((reply.body.get("details") or {}).get("name"))
+
+
+def _dry(dry_run: bool) -> dict[str, str]:
+    return {"dryRun": "All"} if dry_run else {}
+
+
+def _place(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
+def _as_seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:
+        return None

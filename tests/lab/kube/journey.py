@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +27,7 @@ from lab.kube.api import (
     of_name,
 )
 from lab.kube.handle import Lab
+from lab.kube.labs import LabError
 
 PROVIDER = "registry.example/cluster-api-provider-maas-controller:{version}"
 CURRENT_PROVIDER = "v4.9.5-spectro"
@@ -143,6 +145,26 @@ class Journey:
         wanted = {"Ready": "True", "UpdatingVersion": "False", "UpdatingConfig": "False", "AllMachinesReady": "True"}
         pool = self.pool()
         return all(condition(pool, kind).get("status") == status for kind, status in wanted.items())
+
+    def until_in_version(self, version: str, limit: float = 60) -> None:
+        """Till the pool says that it has this version.
+
+        A pass of the operator that misses something in its cache ends quietly, and the next one comes with the next
+        change of the HostedCluster. One without nodes may have come to rest by then: it is touched.
+        """
+
+        def in_version() -> bool:
+            if self.pool().get("status", {}).get("version") == version:
+                return True
+            seen = self.cluster()["metadata"]["resourceVersion"]
+            self._patch("hostedcluster", {"metadata": {"annotations": {"lab.example/touched-at": seen}}})
+            time.sleep(2)
+            return False
+
+        try:
+            self.lab.until(f"{self.name} is in {version}", in_version, limit)
+        except LabError as error:
+            raise LabError(f"{error} Its pool: {json.dumps(self.pool().get('status'))}") from None
 
     def until_rolled_out(self, version: str, limit: float = 120) -> None:
         """Till the newest entry of the cluster's history is this version, and completed."""

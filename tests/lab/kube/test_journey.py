@@ -179,7 +179,7 @@ def test_a_machine_that_loses_its_power_goes_not_ready_and_comes_back(travellers
 
 def test_a_pool_without_a_platform_gets_its_user_data_and_no_machines(travellers: dict[str, Journey]) -> None:
     alone = travellers["alone"]
-    alone.lab.until("it has its version", lambda: alone.pool().get("status", {}).get("version") == "4.20.8")
+    alone.until_in_version("4.20.8")
     names = [each["metadata"]["name"] for each in alone.lab.api.list(SECRETS, alone.namespace)]
     assert [name for name in names if name.startswith("user-data-alone-")]
     for kind in ("AllMachinesReady", "AllNodesHealthy"):

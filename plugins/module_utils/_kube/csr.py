@@ -64,8 +64,8 @@ REASONS: Mapping[str, Reason] = {
         "names and IP addresses in that of a server."
     ),
     "unknown_machine": Reason(
-        "No machine that MAAS has given to this cluster has that name. Right after a machine was deployed this may "
-        "pass; otherwise the node calls itself by another name than MAAS does.",
+        "No machine that MAAS has given to this cluster has that name. If that lasts, the node calls itself by another "
+        "name than MAAS does.",
         passing=True,
     ),
     "ambiguous": Reason(
@@ -169,6 +169,7 @@ class Verdict:
 
     name: str
     kind: str = ""
+    signer: str = ""
     node: str = ""
     machine: str = ""
     system_id: str = ""
@@ -249,7 +250,11 @@ def judge(
 
 def _judged(request: Request, hosts: Sequence[Host], nodes: Sequence[Node], now: float, max_age: float) -> Verdict:
     verdict = Verdict(
-        request.name, SIGNERS.get(request.signer, ""), requestor=request.username, age=max(0.0, now - request.created)
+        request.name,
+        SIGNERS.get(request.signer, ""),
+        request.signer,
+        requestor=request.username,
+        age=max(0.0, now - request.created),
     )
     if request.signer not in SIGNERS:
         return verdict.refused("signer", f"It is for the signer {request.signer}, which does not sign for kubelets.")

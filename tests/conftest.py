@@ -7,3 +7,5 @@ from __future__ import annotations
 from ansible.plugins.loader import init_plugin_loader
 
 init_plugin_loader()
+
+pytest_plugins = ("lab.fixtures",)

@@ -70,7 +70,7 @@ class Outcome:
 
 
 def run_task(
-    sim: Simulator,
+    sim: Simulator | None,
     module: str,
     args: Mapping[str, Any] | None = None,
     *,
@@ -80,7 +80,7 @@ def run_task(
     **keywords: Any,
 ) -> Outcome:
     """One task through its action plugin, in this process. `keywords` are the task's: environment, no_log, name..."""
-    reach = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key} if connect else {}
+    reach = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key} if connect and sim else {}
     loader = DataLoader()
     templar = Templar(loader=loader)
     definition = {f"metalshift.maas.{module}": {**reach, **(args or {})}, "check_mode": check, "diff": diff, **keywords}
@@ -151,7 +151,7 @@ def run_playbook(
     events.unlink(missing_ok=True)
     done = subprocess.run(
         [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory), str(playbook), *arguments],
-        env={**_clean_environment(folder), "LAB_EVENTS": str(events), **(environment or {})},
+        env={**clean_environment(folder), "LAB_EVENTS": str(events), **(environment or {})},
         cwd=folder,
         capture_output=True,
         text=True,
@@ -162,7 +162,7 @@ def run_playbook(
     return Played(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines], folder)
 
 
-def _clean_environment(folder: Path) -> dict[str, str]:
+def clean_environment(folder: Path) -> dict[str, str]:
     """This environment without what would reach another MAAS, and with all of Ansible's files in one folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAAS_", "ANSIBLE_"))}
     own = {

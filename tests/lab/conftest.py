@@ -2,28 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 from requests_oauthlib import OAuth1
 
-from lab.programs import NoPrograms, Programs, figures
-from lab.programs import programs as all_programs
-from lab.programs.given import given
-from lab.programs.sources import MODULES
 from lab.simulator import Simulator
-
-HERE = Path(__file__).parent
-# They run real programs for minutes, and come last.
-HEAVY = (HERE / "programs", HERE / "kube")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: any(folder in item.path.parents for folder in HEAVY))
 
 
 def oauth(key: str, method: str = "PLAINTEXT") -> OAuth1:
@@ -76,17 +62,3 @@ def control(sim: Simulator) -> Any:
         return requests.post(f"{sim.control_url}/{name}", params=params, timeout=10)
 
     return call
-
-
-@pytest.fixture(scope="session")
-def programs() -> Programs:
-    """Those that are there: a test is no place for a build that takes minutes."""
-    try:
-        yours = given(lambda line: None)
-        needed = {each.name for module in MODULES for each in module.programs if not module.names <= yours.keys()}
-        if not needed <= {figure.program for figure in figures()}:
-            reason = os.environ.get("METALSHIFT_WITHOUT_PROGRAMS")
-            pytest.skip(reason or "the lab's programs are not built; make programs does it")
-        return all_programs(lambda line: None)
-    except NoPrograms as problem:
-        pytest.skip(str(problem))

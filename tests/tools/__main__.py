@@ -34,7 +34,7 @@ SUITES = {
     "simulation": ("tests/lab/simulation",),
     "conformance": ("tests/conformance",),
     "crash": ("tests/chaos",),
-    "hosted": ("tests/lab/programs", "tests/lab/kube"),
+    "hosted": ("tests/lab/programs", "tests/lab/kube", "tests/hosted"),
 }
 IN_EVERY_CELL = ("unit", "integration")
 AT_ONCE = "2"
@@ -57,7 +57,7 @@ def cell(core: Core, python: Python | None) -> Environment:
 
 
 def pytest_command(env: Environment, *arguments: str) -> tuple[list[str], dict[str, str]]:
-    base = trees.linked()
+    base = trees.linked(env)
     variables = env.variables(
         PYTHONPATH=f"{base}:{ROOT / 'tests'}",
         ANSIBLE_COLLECTIONS_PATH=base,
@@ -77,7 +77,7 @@ def run_all_suites(results: list[Result]) -> int:
     record(results, RECORD)
     folders = [folder for folders in SUITES.values() for folder in folders]
     at_once = ("-n", AT_ONCE, "--no-loadscope-reorder")
-    # The heavy ones come last: tests/lab/conftest.py sorts them.
+    # The heavy ones come last: tests/lab/fixtures.py sorts them.
     command, variables = pytest_command(main_environment(), "tests/tools/test_parts.py", *folders, *at_once)
     return foreground.run(command, ROOT, variables | programs.missing(results))
 

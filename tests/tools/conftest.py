@@ -17,7 +17,7 @@ RECORD = os.environ.get("METALSHIFT_PARTS")
 PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD else []
 
 # What is in a file of theirs shares a lab and hosted clusters that take a while to make.
-KEPT_TOGETHER = ("lab/kube/", "lab/programs/")
+KEPT_TOGETHER = ("lab/kube/", "lab/programs/", "hosted/")
 
 
 class Sharing(LoadScopeScheduling):  # type: ignore[misc]  # it has no types

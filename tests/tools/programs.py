@@ -14,7 +14,7 @@ from paths import ROOT
 
 NAME = "programs: build"
 CANNOT_BE_BUILT = 4
-# What the tests read; see tests/lab/conftest.py
+# What the tests read; see tests/lab/fixtures.py
 REASON = "METALSHIFT_WITHOUT_PROGRAMS"
 
 

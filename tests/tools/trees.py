@@ -22,10 +22,12 @@ from paths import CACHE, CLONE, LOCKS, ROOT
 NAME = Path("ansible_collections/metalshift/maas")
 
 
-def linked() -> Path:
-    """The folder to have on ANSIBLE_COLLECTIONS_PATH and PYTHONPATH."""
+def linked(environment: Environment | None = None) -> Path:
+    """The folder to have on ANSIBLE_COLLECTIONS_PATH and PYTHONPATH; with an environment, with the dependencies."""
     base = CLONE / "linked"
     _link(base / NAME, ROOT)
+    if environment:
+        _link(base / "ansible_collections/kubernetes/core", kubernetes_core(environment))
     return base
 
 

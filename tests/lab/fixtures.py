@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,10 +12,35 @@ from pathlib import Path
 import pytest
 
 from lab.kube.handle import Lab
-from lab.programs import Programs
+from lab.programs import NoPrograms, Programs, figures
+from lab.programs import programs as all_programs
+from lab.programs.given import given
+from lab.programs.sources import MODULES
+
+TESTS = Path(__file__).parents[1]
+# They run real programs for minutes, and come last.
+HEAVY = (TESTS / "lab" / "programs", TESTS / "lab" / "kube", TESTS / "hosted")
 
 # Real minutes become fractions of a second; what real programs count themselves stays as it is.
 SPEED = 240
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: any(folder in item.path.parents for folder in HEAVY))
+
+
+@pytest.fixture(scope="session")
+def programs() -> Programs:
+    """Those that are there: a test is no place for a build that takes minutes."""
+    try:
+        yours = given(lambda line: None)
+        needed = {each.name for module in MODULES for each in module.programs if not module.names <= yours.keys()}
+        if not needed <= {figure.program for figure in figures()}:
+            reason = os.environ.get("METALSHIFT_WITHOUT_PROGRAMS")
+            pytest.skip(reason or "the lab's programs are not built; make programs does it")
+        return all_programs(lambda line: None)
+    except NoPrograms as problem:
+        pytest.skip(str(problem))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run modules, playbooks and roles against a lab, as integration/harness.py does against the simulator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from integration.harness import Outcome, Played, clean_environment, run_task
+from lab.kube.handle import Lab
+
+
+def reach(lab: Lab) -> dict[str, str]:
+    """The options with which a task finds both APIs of the lab."""
+    facts = lab.facts
+    return {
+        "kubeconfig": str(facts["kubeconfig"]),
+        "maas_endpoint": str(facts["maas_url"]),
+        "maas_api_key": str(facts["maas_api_key"]),
+    }
+
+
+def variables(lab: Lab) -> dict[str, str]:
+    """The same, as the environment of a playbook."""
+    found = reach(lab)
+    return {
+        "K8S_AUTH_KUBECONFIG": found["kubeconfig"],
+        "MAAS_ENDPOINT": found["maas_endpoint"],
+        "MAAS_API_KEY": found["maas_api_key"],
+    }
+
+
+def run(
+    lab: Lab, module: str, args: Mapping[str, Any] | None = None, *, check: bool = False, **keywords: Any
+) -> Outcome:
+    """One task through its action plugin, in this process."""
+    return run_task(None, module, {**reach(lab), **(args or {})}, check=check, connect=False, **keywords)
+
+
+def play(
+    lab: Lab,
+    folder: Path,
+    playbook: str,
+    given: Mapping[str, Any] | None = None,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    limit: float = 600,
+) -> Played:
+    """A true ansible-playbook: `metalshift.maas.create_hosted_cluster`, or a file; `given` are its extra variables."""
+    extra, events = folder / "extra_vars.yml", folder / "events.jsonl"
+    extra.write_text(yaml.safe_dump(dict(given or {}), sort_keys=False))
+    events.unlink(missing_ok=True)
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("ansible-playbook")), playbook, "-e", f"@{extra}", *arguments],
+        env={**clean_environment(folder), **variables(lab), "LAB_EVENTS": str(events), **(environment or {})},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=limit,
+        check=False,
+    )
+    lines = events.read_text().splitlines() if events.exists() else []
+    return Played(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines], folder)

@@ -1,0 +1,384 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that would fail later."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: hosted_cluster_preflight
+short_description: Find what would keep a hosted cluster from coming up
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Looks at MAAS, at the management cluster and at the registry of the release before anything is written, and tells
+    what would fail later, each with what to do.
+  - Machines are counted for all node pools at once, together with what the node pools of other hosted clusters still
+    ask for, so that two clusters that are created at the same time do not take each other's.
+  - The options mean what they mean in M(metalshift.maas.hosted_cluster) and M(metalshift.maas.node_pool). What is not
+    given is not checked.
+  - A failed check fails the task, unless O(fail=false). The whole table is in the result either way.
+extends_documentation_fragment:
+  - metalshift.maas.attributes.info
+  - metalshift.maas.attributes.actiongroup_maas
+  - metalshift.maas.attributes.actiongroup_k8s
+  - metalshift.maas.maas
+  - metalshift.maas.kubernetes
+options:
+  namespace:
+    description: The namespace of the HostedCluster.
+    type: str
+    default: clusters
+  name:
+    description: The name of the hosted cluster. It need not exist.
+    type: str
+    required: true
+  platform:
+    description: The platform of the hosted cluster. With V(none) nothing about machines is checked.
+    type: str
+    choices: [maas, none]
+    default: maas
+  release:
+    description: The release image of the control plane.
+    type: str
+  pull_secret:
+    description: The pull secret, as JSON, with which the registry of O(release) is asked.
+    type: raw
+  release_ca_cert:
+    description:
+      - A file with the authorities to trust when the registry of O(release) is asked.
+      - If not set, those that the Python library C(certifi) trusts, or E(REQUESTS_CA_BUNDLE).
+    type: path
+  base_domain:
+    description: The domain below which the names of the hosted cluster are.
+    type: str
+  dns_in_maas:
+    description: Whether the names of the hosted cluster are to be kept in the DNS of MAAS.
+    type: bool
+    default: false
+  etcd_storage_class:
+    description: The storage class for etcd. If not set, the default one of the management cluster.
+    type: str
+  image_content_sources:
+    description: Mirrors of images, as in the HostedCluster. With platform V(maas) they keep node pools from starting.
+    type: list
+    elements: dict
+  service_address:
+    description: The address at which services of the control plane are published by node ports.
+    type: str
+  services:
+    description: How the services of the control plane are published.
+    type: list
+    elements: dict
+    suboptions:
+      service:
+        description: The service.
+        type: str
+        required: true
+        choices: [APIServer, OAuthServer, OIDC, Konnectivity, Ignition, OVNSbDb]
+      type:
+        description: How it is published.
+        type: str
+        choices: [NodePort, LoadBalancer, Route, None, S3]
+        default: NodePort
+      address:
+        description: The address of a V(NodePort). If not set, O(service_address).
+        type: str
+      port:
+        description: The port of a V(NodePort). If not set, one is chosen.
+        type: int
+  node_pools:
+    description: The node pools that the hosted cluster is to have.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: The name of the node pool.
+        type: str
+        required: true
+      replicas:
+        description: How many nodes it is to have. With autoscaling, the fewest.
+        type: int
+        required: true
+      image:
+        description: The image in MAAS.
+        type: str
+      zone:
+        description: The zone of its machines.
+        type: str
+      resource_pool:
+        description: The resource pool of its machines.
+        type: str
+      tags:
+        description: The tags that its machines have, all of them.
+        type: list
+        elements: str
+      min_cpu:
+        description: The fewest cores.
+        type: int
+      min_memory:
+        description: The least memory, such as V(16GiB), or a number of MiB.
+        type: raw
+      arch:
+        description: The architecture.
+        type: str
+        default: amd64
+      upgrade_type:
+        description: How it is upgraded.
+        type: str
+        choices: [Replace, InPlace]
+        default: Replace
+      max_surge:
+        description: How many machines more an upgrade may take. The operator's default is one.
+        type: raw
+  operator_namespace:
+    description: The namespace of HyperShift's operator.
+    type: str
+    default: hypershift
+  checks:
+    description:
+      - The checks to make, if not all.
+      - V(machines) alone is what decides between two hosted clusters that are created at once.
+    type: list
+    elements: str
+    choices:
+      - DNS
+      - address of services
+      - architecture
+      - disk /dev/sda
+      - image
+      - machines
+      - names in MAAS
+      - node ports
+      - operator
+      - operator and release
+      - platform
+      - release
+      - rights in Kubernetes
+      - rights in MAAS
+      - services
+      - storage class
+      - the fork
+  fail:
+    description: Whether the task fails when a check did.
+    type: bool
+    default: true
+seealso:
+  - module: metalshift.maas.hosted_cluster
+  - module: metalshift.maas.node_pool
+"""
+
+EXAMPLES = r"""
+- name: What would fail
+  metalshift.maas.hosted_cluster_preflight:
+    name: demo
+    release: quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64
+    base_domain: example.com
+    service_address: 10.0.0.10
+    node_pools:
+      - name: workers
+        replicas: 3
+        image: custom/rhcos-4.20
+        tags: [worker]
+        min_cpu: 4
+        min_memory: 16GiB
+    fail: false
+  register: preflight
+
+- name: Show the table
+  ansible.builtin.debug:
+    msg: "{{ preflight.preflight.table }}"
+
+- name: Only whether there are machines enough
+  metalshift.maas.hosted_cluster_preflight:
+    name: demo
+    node_pools:
+      - name: workers
+        replicas: 4
+        tags: [worker]
+    checks: [machines, names in MAAS]
+    fail: false
+"""
+
+RETURN = r"""
+preflight:
+  description: What was found.
+  returned: always
+  type: dict
+  contains:
+    checks:
+      description: The checks.
+      type: list
+      elements: dict
+      contains:
+        name:
+          description: What was checked.
+          type: str
+          sample: machines for workers
+        status:
+          description:
+            - V(ok), V(warning) or V(failed); V(unknown) if it could not be checked.
+          type: str
+          sample: failed
+        found:
+          description: What was found, or why it could not be checked.
+          type: str
+          sample: "3 machines asked for (zone az1), 1 to be had: az1: 1 ready, 1 fits."
+        advice:
+          description: What to do.
+          type: str
+          sample: Add machines to MAAS, release some, or ask for fewer.
+    summary:
+      description: How many checks ended how.
+      type: dict
+      sample: {"failed": 0, "ok": 14, "unknown": 0, "warning": 1}
+    table:
+      description: The same for people, a line a check, the worst first.
+      type: list
+      elements: str
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey import preflight
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Check, PoolWish, Wish, table
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+
+SERVICE_OPTIONS: dict[str, dict[str, Any]] = {
+    "service": {
+        "type": "str",
+        "required": True,
+        "choices": ["APIServer", "OAuthServer", "OIDC", "Konnectivity", "Ignition", "OVNSbDb"],
+    },
+    "type": {"type": "str", "choices": ["NodePort", "LoadBalancer", "Route", "None", "S3"], "default": "NodePort"},
+    "address": {"type": "str"},
+    "port": {"type": "int"},
+}
+POOL_OPTIONS: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "replicas": {"type": "int", "required": True},
+    "image": {"type": "str"},
+    "zone": {"type": "str"},
+    "resource_pool": {"type": "str"},
+    "tags": {"type": "list", "elements": "str"},
+    "min_cpu": {"type": "int"},
+    "min_memory": {"type": "raw"},
+    "arch": {"type": "str", "default": "amd64"},
+    "upgrade_type": {"type": "str", "choices": ["Replace", "InPlace"], "default": "Replace"},
+    "max_surge": {"type": "raw"},
+}
+
+SPEC = Spec(
+    kube=True,
+    options={
+        "namespace": {"type": "str", "default": "clusters"},
+        "name": {"type": "str", "required": True},
+        "platform": {"type": "str", "choices": ["maas", "none"], "default": "maas"},
+        "release": {"type": "str"},
+        "pull_secret": {"type": "raw", "no_log": True},
+        "release_ca_cert": {"type": "path"},
+        "base_domain": {"type": "str"},
+        "dns_in_maas": {"type": "bool", "default": False},
+        "etcd_storage_class": {"type": "str"},
+        "image_content_sources": {"type": "list", "elements": "dict"},
+        "service_address": {"type": "str"},
+        "services": {"type": "list", "elements": "dict", "options": SERVICE_OPTIONS},
+        "node_pools": {"type": "list", "elements": "dict", "default": [], "options": POOL_OPTIONS},
+        "operator_namespace": {"type": "str", "default": "hypershift"},
+        "checks": {"type": "list", "elements": "str", "choices": sorted(preflight.NAMES)},
+        "fail": {"type": "bool", "default": True},
+    },
+)
+
+
+def converge(task: Task) -> Result:
+    """Look at everything, and tell what would fail."""
+    found = preflight.examine(task, _wish(task.params), task.params["checks"] or ())
+    said = {
+        "checks": [check.to_dict() for check in found],
+        "summary": {status: sum(check.status == status for check in found) for status in STATUSES},
+        "table": table(found),
+    }
+    failed = [check for check in found if check.status == "failed"]
+    failure = _failure(task.params, failed) if failed and task.params["fail"] else None
+    return Result(changed=False, values={"preflight": said}, failure=failure)
+
+
+STATUSES = ("failed", "ok", "unknown", "warning")
+
+
+def _failure(params: Mapping[str, Any], failed: Sequence[Check]) -> Failure:
+    names = f"{params['namespace']}/{params['name']}"
+    short = all(check.name.startswith("machines") for check in failed)
+    return Failure(
+        "capacity" if short else "conflict",
+        f"The hosted cluster {names} would not come up: "
+        + "; ".join(f"{check.name}: {check.found.rstrip('.')}" for check in failed)
+        + ".",
+        object=names,
+        reason=", ".join(check.name for check in failed),
+        hint=" ".join(dict.fromkeys(check.advice for check in failed if check.advice)),
+    )
+
+
+def _wish(params: Mapping[str, Any]) -> Wish:
+    return Wish(
+        namespace=params["namespace"],
+        name=params["name"],
+        platform=params["platform"],
+        release=params["release"] or "",
+        base_domain=params["base_domain"] or "",
+        storage_class=params["etcd_storage_class"] or "",
+        image_content_sources=bool(params["image_content_sources"]),
+        dns_in_maas=params["dns_in_maas"],
+        pools=[_pool(pool) for pool in params["node_pools"]],
+        services=preflight.services_of(params["services"], params["service_address"]),
+    )
+
+
+def _pool(options: Mapping[str, Any]) -> PoolWish:
+    memory = options["min_memory"]
+    maas = {
+        "zone": options["zone"],
+        "resourcePool": options["resource_pool"],
+        "tags": options["tags"],
+        "minCpu": options["min_cpu"],
+        "minMemory": None if memory is None else sizes.mebibytes(sizes.parse(memory, "min_memory", "MiB")),
+    }
+    return PoolWish(
+        name=options["name"],
+        replicas=options["replicas"],
+        image=options["image"] or "",
+        arch=options["arch"],
+        upgrade_type=options["upgrade_type"],
+        max_surge=_surge(options),
+        maas={key: value for key, value in maas.items() if value},
+    )
+
+
+def _surge(options: Mapping[str, Any]) -> int | None:
+    """A number, or a share of the replicas, rounded up as the API does."""
+    value = options["max_surge"]
+    if value is None:
+        return None
+    text = str(value).strip()
+    if text.endswith("%") and text[:-1].isdigit():
+        return int(-(-options["replicas"] * int(text[:-1]) // 100))
+    if not text.isdigit():
+        raise Failure("invalid", f"max_surge cannot be {value!r}.", hint="Write a number, or a share such as 25%.")
+    return int(text)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "hosted_cluster_preflight")
+
+
+if __name__ == "__main__":
+    main()

@@ -64,3 +64,14 @@ attributes:
       - metalshift.maas.maas
       - metalshift.maas.k8s
 """
+
+    ACTIONGROUP_KUBERNETES = r"""
+options: {}
+attributes:
+  action_group:
+    description:
+      - Use C(group/metalshift.maas.k8s) in C(module_defaults) to set options for all modules that use Kubernetes.
+    support: full
+    membership:
+      - metalshift.maas.k8s
+"""

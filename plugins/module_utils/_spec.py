@@ -82,10 +82,11 @@ HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 @dataclass(frozen=True)
 class Spec:
-    """What a module accepts: its own options, and those to reach MAAS and, with `kube`, a Kubernetes API."""
+    """What a module accepts: its own options, and those to reach MAAS, a Kubernetes API, or both."""
 
     options: Options
     kube: bool = False
+    maas: bool = True
     required_if: Sequence[Sequence[Any]] = ()
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_together: Sequence[Sequence[str]] = ()
@@ -96,7 +97,7 @@ class Spec:
 
     @property
     def argument_spec(self) -> Options:
-        return {**MAAS_OPTIONS, **(KUBE_OPTIONS if self.kube else {}), **self.options}
+        return {**(MAAS_OPTIONS if self.maas else {}), **(KUBE_OPTIONS if self.kube else {}), **self.options}
 
     def rules(self) -> dict[str, Any]:
         """The rules between options, as Ansible's validators name them."""

@@ -53,6 +53,6 @@ def predicted(objects: NamedObjects, plan: Plan, found: Found | None) -> Found:
     return now
 
 
-def _text(value: str | None) -> str | None:
+def _text(value: object) -> object:
     """MAAS strips texts: a final newline, which YAML's `|` adds, would be a change in every run."""
-    return value if value is None else value.strip()
+    return value.strip() if isinstance(value, str) else value

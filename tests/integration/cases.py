@@ -108,6 +108,12 @@ LIVES: list[Case] = [
         delete={"name": "0", "state": "absent"},
     ),
     Case(
+        "domain",
+        create={"name": "demo.lab.example.com", "ttl": 60},
+        change={"name": "demo.lab.example.com", "authoritative": False, "ttl": 30},
+        delete={"name": "demo.lab.example.com", "state": "absent"},
+    ),
+    Case(
         "tag",
         create={"name": "fast", "comment": "first", "kernel_opts": "console=ttyS0"},
         change={"name": "fast", "comment": "second"},
@@ -373,6 +379,15 @@ WRONG: list[Wrong] = [
     Wrong("zone", {"name": ""}, "cannot be the name of a zone"),
     Wrong("zone", {"name": "a!b"}, "MAAS refused POST zones/: name: Enter a valid value", kind="rejected"),
     Wrong("zone", {"name": "default", "state": "absent"}, "The default zone cannot be removed", kind="conflict"),
+    Wrong("domain", {}, "missing required arguments: name"),
+    Wrong("domain", {"name": "maas", "state": "absent"}, "default domain maas cannot be removed", kind="conflict"),
+    Wrong(
+        "domain",
+        {"name": "lab.example.com", "state": "absent"},
+        "it has 1 record. Remove them first",
+        lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50"}),
+        "conflict",
+    ),
     Wrong("resource_pool", {}, "missing required arguments: name"),
     Wrong("resource_pool", {"name": ".."}, "'..' cannot be the name of a resource pool"),
     Wrong("resource_pool", {"name": "bad!"}, "name: Enter a valid value", kind="rejected"),

@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
@@ -36,12 +36,19 @@ class NamedObjects:
     fields: Sequence[str]
     numbered: bool = True
     by_id: bool = False
+    # What a new object has besides, and how it begins.
+    begins: Mapping[str, Any] = field(default_factory=dict)
     may_be_removed: Callable[[Client, Found], None] = nothing_in_the_way
 
     @property
     def blank(self) -> Found:
         """What is known of an object before it is made: which keys it will have, and that unset texts are empty."""
-        return {**({"id": None} if self.numbered else {}), "resource_uri": None, **dict.fromkeys(self.fields, "")}
+        return {
+            **({"id": None} if self.numbered else {}),
+            "resource_uri": None,
+            **dict.fromkeys(self.fields, ""),
+            **self.begins,
+        }
 
     @property
     def label(self) -> str:

@@ -1,0 +1,117 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""DNS domains of MAAS."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: domain
+short_description: Manage DNS domains of MAAS
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Creates, changes and removes the DNS domains that MAAS serves.
+  - Names with addresses are one label within their domain, so that V(api.demo.example.com) needs the domain
+    V(demo.example.com). M(metalshift.maas.dns_record) makes the names.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_maas
+  - metalshift.maas.maas
+options:
+  name:
+    description: The name of the domain.
+    type: str
+    required: true
+  authoritative:
+    description: Whether MAAS answers for the domain. Kept as it is if not set; MAAS answers for new ones.
+    type: bool
+  ttl:
+    description: How many seconds others may keep its records, unless a record says otherwise. Kept if not set.
+    type: int
+  state:
+    description:
+      - V(present) makes sure that the domain exists.
+      - V(absent) removes it. A domain with records is not removed, and neither is the default domain.
+    type: str
+    choices: [present, absent]
+    default: present
+seealso:
+  - module: metalshift.maas.dns_record
+  - module: metalshift.maas.maas_info
+"""
+
+EXAMPLES = r"""
+- name: The domains of a hosted cluster
+  metalshift.maas.domain:
+    name: "{{ item }}"
+  loop: [demo.lab.example.com, apps.demo.lab.example.com]
+
+- name: No domain of that name
+  metalshift.maas.domain:
+    name: old.lab.example.com
+    state: absent
+"""
+
+RETURN = r"""
+domain:
+  description: The domain as it is now, or as it would be in check mode. Empty when it is absent.
+  returned: success
+  type: dict
+  sample: {"id": 3, "name": "demo.lab.example.com", "authoritative": true, "ttl": null, "resource_record_count": 0}
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._converge import converge_named
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+
+SPEC = Spec(
+    options={
+        "name": {"type": "str", "required": True},
+        "authoritative": {"type": "bool"},
+        "ttl": {"type": "int"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    }
+)
+
+
+def may_be_removed(_maas: Client, found: Found) -> None:
+    label = f"domain {found['name']}"
+    if found.get("is_default"):
+        raise Failure("conflict", f"The default {label} cannot be removed.", object=label)
+    if number := found.get("resource_record_count"):
+        raise Failure(
+            "conflict",
+            f"The {label} cannot be removed: it has {number} record{'' if number == 1 else 's'}.",
+            object=label,
+            hint="Remove them first, with metalshift.maas.dns_record, and move machines that are in it elsewhere.",
+        )
+
+
+DOMAINS = NamedObjects(
+    noun="domain",
+    collection="domains/",
+    item="domains/{}/",
+    fields=("authoritative", "ttl"),
+    by_id=True,
+    begins={"authoritative": True, "ttl": None, "is_default": False, "resource_record_count": 0},
+    may_be_removed=may_be_removed,
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the domain to the wished state."""
+    return converge_named(task, DOMAINS)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "domain")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An HTTP server that plays a list of expected requests and their answers, and clocks that tests move."""
+"""An HTTP server that plays a list of expected requests and their answers, and clocks that tests move.
+
+Requests to MAAS are named by what follows its API's path, others by their whole path.
+"""
 
 from __future__ import annotations
 
@@ -57,6 +60,7 @@ class Seen:
     form: list[tuple[str, str]]
     headers: Mapping[str, str]
     target: str
+    body: str
 
     @property
     def signature(self) -> dict[str, str]:
@@ -135,6 +139,7 @@ def _handler(maas: ScriptedMaas) -> type[BaseHTTPRequestHandler]:
                     form=parse_qsl(body, keep_blank_values=True),
                     headers=dict(self.headers),
                     target=self.path,
+                    body=body,
                 )
             )
             if call.hangs:
@@ -150,7 +155,7 @@ def _handler(maas: ScriptedMaas) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(call.body)
             return self._break() if call.breaks_in_body else None
 
-        do_GET = do_POST = do_PUT = do_DELETE = answer
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
         def _break(self) -> None:
             self.close_connection = True

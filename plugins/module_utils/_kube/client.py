@@ -87,6 +87,8 @@ class _Reply:
     retry_after: float | None = None
     failure: Failure | None = None
     never_sent: bool = False
+    # The next one would be the same.
+    final: bool = False
 
     @property
     def ok(self) -> bool:
@@ -95,7 +97,7 @@ class _Reply:
     @property
     def passing(self) -> bool:
         if self.failure is not None:
-            return self.failure.kind == "unreachable"
+            return self.failure.kind == "unreachable" and not self.final
         return self.status in PASSING and not errors.is_rejection(errors.Answer(self.status, self.body))
 
 
@@ -417,7 +419,7 @@ class Kube:
         with suppress(ValueError):
             body = json.loads(text)
         if 200 <= status < 300 and not isinstance(body, Mapping):
-            return _Reply(failure=errors.not_kubernetes(self.server), never_sent=True)
+            return _Reply(failure=errors.not_kubernetes(self.server), never_sent=True, final=True)
         return _Reply(status, body, _as_seconds(headers.get("Retry-After")))
 
     def _body(self, reply: _Reply, what: str, *, quiet: bool = False) -> Object:
@@ -434,7 +436,7 @@ class Kube:
     def _unanswered(self, error: Exception) -> _Reply:
         names = {type(cause).__name__ for cause in _causes(error)}
         if names & {"SSLCertVerificationError", "CertificateError"}:
-            return _Reply(failure=self._untrusted(error), never_sent=True)
+            return _Reply(failure=self._untrusted(error), never_sent=True, final=True)
         known = next((reason for name, reason in REASONS.items() if name in names), "the connection broke")
         reason = known.format(connect=CONNECT_TIMEOUT, read=self._read_timeout)
         return _Reply(failure=self._unreachable(reason), never_sent=bool(names & NEVER_SENT))

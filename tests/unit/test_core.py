@@ -155,7 +155,8 @@ SPEC = Spec(
             "options": {"name": {"type": "str"}, "user_data": {"type": "str", "no_log": True}},
         },
         "nested": {"type": "dict", "options": {"key": {"type": "str", "no_log": True}}},
-    }
+    },
+    kube=True,
 )
 
 
@@ -176,6 +177,9 @@ SPEC = Spec(
         ({"machines": [{"name": "a", "user_data": "#cloud"}, "b"]}, {"#cloud"}),
         ({"nested": {"key": "k3y"}}, {"k3y"}),
         ({"maas_api_key": "a:b:c"}, {"a:b:c"}),
+        ({"kubeconfig": "/home/jo/.kube/config"}, set()),
+        ({"kubeconfig": {"users": [{"user": {"token": "T", "client-key-data": "K"}}], "kind": "Config"}}, {"T", "K"}),
+        ({"proxy_headers": {"basic_auth": "jo:pw", "user_agent": "x"}}, {"jo:pw"}),
     ],
 )
 def test_the_secrets_of_a_task_are_known(params, secrets):
@@ -198,6 +202,8 @@ def test_the_secrets_of_a_task_are_known(params, secrets):
         ({"nested": "key=k"}, {"nested": HIDDEN}),
         ({"passwrod": "s"}, {"passwrod": HIDDEN}),
         ({"maas_api_key": "a:b:c", "maas_timeout": 5.0}, {"maas_api_key": HIDDEN, "maas_timeout": 5.0}),
+        ({"kubeconfig": "/home/jo/.kube/config"}, {"kubeconfig": "/home/jo/.kube/config"}),
+        ({"kubeconfig": {"users": []}}, {"kubeconfig": HIDDEN}),
     ],
 )
 def test_options_are_shown_without_secrets(params, shown):

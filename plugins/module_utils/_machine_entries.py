@@ -18,7 +18,7 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import forms
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked, marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked, holder, is_hosted, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,
     Goal,
@@ -64,6 +64,8 @@ NAME = re.compile(r"^[\w.:-]+$")
 UNSEEN = "A key that is no administrator's does not see what other users hold."
 # They belong to one machine, so they cannot be the default of several.
 OF_ONE_MACHINE = ("hostname", "mac_addresses")
+# What a hosted cluster finds a machine by.
+IDENTITY = frozenset({"hostname", "domain", "zone"})
 
 
 @dataclass(eq=False)
@@ -197,6 +199,7 @@ class Entry:
         if self.machine is not None:
             self.changes = field_changes(self.machine, self.wished, around.power_parameters(self.machine, self.wished))
         self._check_lock(self.changes, around)
+        self._check_identity(self.changes)
         then = applied({**base, **then}, self.changes, self.wished, around.automatic_tags(self.wished))
         self.then = self._foresee_annotations(then)
         self.changed = bool(self.plan.steps) or bool(self.then.get("predicted"))
@@ -220,6 +223,14 @@ class Entry:
         differing = [key for key, value in self.annotations.items() if str(present.get(key) or "") != value]
         if changes or added or removed or differing:
             raise refuse("locked", Situation.of(self.machine, ""), self.wish).failure(self.name)
+
+    def _check_identity(self, changes: Sequence[Change]) -> None:
+        """A Node is found by its machine's name, and its providerID names the zone."""
+        if self.machine is None or self.wish.take_over or not is_hosted(self.machine):
+            return
+        if any(IDENTITY.intersection(change.form) for change in changes):
+            now = Situation.of(self.machine, "", claim=holder(self.machine))
+            raise refuse("hosted", now, self.wish).failure(self.name)
 
     def _check_drift(self) -> None:
         asked = forms.operating_system(self.params)

@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import Claimed, OneAtATime
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked, claim_of, marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import HOSTED, checked, claim_of, marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,
@@ -28,7 +28,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast imp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import erasing, forms_from_params
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
-    HELD_ONLY,
     Gathered,
     Memory,
     Seat,
@@ -162,7 +161,7 @@ def outlook(claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wa
 
 
 def _going(serving: Iterable[Seat], number: int, spread: Spread) -> list[str]:
-    candidates = [Candidate(seat.system_id, seat.zone, seat.status) for seat in serving]
+    candidates = [Candidate(seat.system_id, seat.zone, seat.status, seat.hosted) for seat in serving]
     return [victim.system_id for victim in victims(candidates, max(0, number), spread)]
 
 
@@ -220,7 +219,7 @@ class Run:
         self.surplus = [seat.system_id for seat in gathered.surplus]
         stay = list(gathered.stay)
         if gathered.missing and self.wanted.give_back_when_short:
-            idle = [seat for seat in stay if seat.system_id in self.memory.mine and seat.status in HELD_ONLY]
+            idle = [seat for seat in stay if seat.system_id in self.memory.mine and seat.idle]
             self.surplus += [seat.system_id for seat in idle]
             stay = [seat for seat in stay if seat not in idle]
         self.task.trace_requests()
@@ -353,7 +352,11 @@ class Run:
                 else "with on_failure: replace another machine would take its place."
             )
         elif failure.kind == "claimed":
-            failure.hint = "Take it out of there first."
+            failure.hint = (
+                "Scale its node pool down with node_pool first: a set never gives back what a hosted cluster uses."
+                if HOSTED in failure.message
+                else "Take it out of there first."
+            )
         elif "locked: false" in failure.hint:
             failure.hint = "Unlock it first, with the module machine and locked: false."
         return failure

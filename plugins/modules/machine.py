@@ -19,6 +19,10 @@ description:
     and the task fails at the end.
   - It works on the machines that it is told, and never picks one. M(metalshift.maas.machine_set) picks.
   - Input that is wrong for a machine, and a state that cannot be reached, are refused before anything is done to it.
+  - A machine that a hosted cluster uses is refused as soon as anything would have to be done to it, and so is a change
+    of its hostname, domain or zone. Cluster API would only put another one in its place. Scale the node pool with
+    M(metalshift.maas.node_pool), or pause the cluster with M(metalshift.maas.hosted_cluster) for a repair.
+    O(take_over=true) does it all the same.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_maas
@@ -154,6 +158,7 @@ options:
 seealso:
   - module: metalshift.maas.machine_info
   - module: metalshift.maas.machine_set
+  - module: metalshift.maas.node_pool
   - module: metalshift.maas.tag
 """
 

@@ -19,6 +19,8 @@ description:
   - Two runs of the same claim at once end with O(count) machines, and none releases what the other deploys.
   - Machines are picked by what they are like, never by name, and never enlisted. For named machines there is
     M(metalshift.maas.machine).
+  - A machine that a hosted cluster uses is never picked and never given back. A set that would have to give one back
+    gives back the others first, and then fails with what to do. Scale the node pool with M(metalshift.maas.node_pool).
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_maas
@@ -193,6 +195,7 @@ notes:
 seealso:
   - module: metalshift.maas.machine
   - module: metalshift.maas.machine_info
+  - module: metalshift.maas.node_pool
 """
 
 EXAMPLES = r"""

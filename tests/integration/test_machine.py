@@ -274,6 +274,54 @@ def test_what_others_hold_is_refused_unless_told(sim: Simulator, held: dict[str,
     assert not machine(sim, "node-1", state="ready", take_over=True).failed
 
 
+HOSTED = {"metalshift_cluster": "clusters/prod", "metalshift_node_pool": "a"}
+REPURPOSED: list[dict[str, Any]] = [
+    {"state": "ready"},
+    {"state": "absent"},
+    {"state": "broken"},
+    {"state": "rescue"},
+    {"act": "test"},
+    {"act": "power_cycle"},
+    {"power": "off"},
+    {"locked": True},
+    {"hostname": "other"},
+    {"zone": "az1"},
+]
+
+
+@pytest.mark.parametrize("options", REPURPOSED, ids=str)
+def test_what_a_hosted_cluster_uses_is_left_to_it(sim: Simulator, options: dict[str, Any]) -> None:
+    sim.machine("other-1", zone="az1")
+    sim.machine("node-1", status="Deployed", annotations=HOSTED)
+    for check in (True, False):
+        refused = run_task(sim, "machine", {"machines": ["node-1"], **options}, check=check)
+        assert "hosted cluster clusters/prod (node pool a) uses it" in refused.msg
+        assert "scale its node pool down" in refused.msg
+        assert "pause the cluster" in refused.msg
+        assert failure(refused)["kind"] == "claimed"
+    assert not sim.requests.writes()
+    assert not machine(sim, "node-1", take_over=True, **options).failed
+
+
+def test_the_guard_of_hosted_clusters_costs_no_request(sim: Simulator) -> None:
+    """What MAAS lists of machines tells it."""
+    for number in range(3):
+        sim.machine(f"node-{number}", status="Deployed", annotations=HOSTED)
+    names = [f"node-{number}" for number in range(3)]
+    spent = []
+    for take_over in (False, True):
+        sim.requests.clear()
+        run_task(sim, "machine", {"machines": names, "state": "ready", "take_over": take_over}, check=True)
+        spent.append(len(sim.requests))
+    assert spent[0] == spent[1]
+
+
+def test_what_a_hosted_cluster_uses_may_be_described(sim: Simulator) -> None:
+    sim.machine("node-1", status="Deployed", annotations=HOSTED)
+    assert not machine(sim, "node-1", description="Row 4", annotations={"team": "blue"}).failed
+    assert sim.find("node-1").annotations == {**HOSTED, "team": "blue"}
+
+
 def test_a_claim_of_ones_own_is_no_obstacle_and_is_written_with_the_allocation(sim: Simulator) -> None:
     sim.machine("node-1")
     came = machine(sim, "node-1", state="allocated", claim="web", annotations={"team": "blue"})

@@ -365,7 +365,28 @@ def test_a_machine_of_a_hosted_cluster_is_not_released(nine: Simulator) -> None:
     outcome = web(nine, state="absent")
     assert outcome["failure"]["kind"] == "claimed"
     assert "hosted cluster prod" in outcome.msg
+    assert "Scale its node pool down" in outcome.msg
     assert nine.find("worker").status is Status.DEPLOYED
+
+
+@pytest.mark.parametrize("status", ["Deployed", "Allocated"])
+def test_others_are_given_back_before_a_machine_of_a_hosted_cluster(nine: Simulator, status: str) -> None:
+    web(nine, 2)
+    marks = {"metalshift_claim": "web", "metalshift_cluster": "prod"}
+    nine.machine("worker", status=status, agent_name="web", annotations=marks)
+    nine.requests.clear()
+    outcome = web(nine, 1, state="allocated")
+    assert not outcome.failed, outcome.msg
+    assert [entry.op for entry in nine.requests.writes()] == ["release", "release"]
+    assert [machine.hostname for machine in held(nine)] == ["worker"]
+
+
+def test_a_hosted_cluster_s_machine_is_not_deployed_anew(nine: Simulator) -> None:
+    marks = {"metalshift_claim": "web", "metalshift_cluster": "prod"}
+    nine.machine("worker", status="Allocated", agent_name="web", annotations=marks)
+    outcome = web(nine, 1)
+    assert "hosted cluster prod uses it" in outcome.msg
+    assert not nine.requests.writes()
 
 
 def test_a_member_without_its_annotation_gets_it(nine: Simulator) -> None:

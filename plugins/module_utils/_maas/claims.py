@@ -19,6 +19,8 @@ OURS = "metalshift_"
 CLAIM = "metalshift_claim"
 CLUSTER = "metalshift_cluster"
 NODE_POOL = "metalshift_node_pool"
+# How a hosted cluster is spoken of as the holder of a machine.
+HOSTED = "hosted cluster "
 
 # What `agent_name` takes, without what people mistype or cannot see.
 CLAIM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,254}")
@@ -47,9 +49,14 @@ def holder(machine: Mapping[str, Any], claim: str = "") -> str:
     annotations = machine.get("workload_annotations") or {}
     cluster, node_pool = annotations.get(CLUSTER), annotations.get(NODE_POOL)
     if cluster:
-        return f"hosted cluster {cluster}" + (f" (node pool {node_pool})" if node_pool else "")
+        return f"{HOSTED}{cluster}" + (f" (node pool {node_pool})" if node_pool else "")
     other = claim_of(machine)
     return f"claim {other}" if other and other != claim else ""
+
+
+def is_hosted(machine: Mapping[str, Any]) -> bool:
+    """Whether a hosted cluster uses the machine."""
+    return bool((machine.get("workload_annotations") or {}).get(CLUSTER))
 
 
 def marked(claim: str) -> dict[str, str]:

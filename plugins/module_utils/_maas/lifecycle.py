@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import HOSTED
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lifecycle_table import (
     ABORT_ENDS,
     COLUMNS,
@@ -195,7 +196,7 @@ def _permit(step: Step, now: Situation, wish: Wish) -> Step | Refusal:
     """A step, unless something about this machine forbids it."""
     held = now.status in HELD or now.previous in HELD
     if now.claim and not wish.take_over:
-        return refuse("claimed", now, wish)
+        return refuse("hosted" if now.claim.startswith(HOSTED) else "claimed", now, wish)
     if now.owner is Owner.OTHER and held and not wish.take_over:
         return refuse("owned", now, wish)
     if now.locked and step.op is not Op.UNLOCK:

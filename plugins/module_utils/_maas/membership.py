@@ -19,6 +19,7 @@ from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import is_hosted
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Member, Spread, victims
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 
@@ -59,6 +60,8 @@ class Seat:
     zone: str
     status: Status
     turn: int | None = None
+    # Of a hosted cluster, which would have to give it up first.
+    hosted: bool = False
 
     @classmethod
     def of(cls, machine: Mapping[str, Any]) -> Seat:
@@ -68,12 +71,18 @@ class Seat:
             zone=str((machine.get("zone") or {}).get("name", "")),
             status=Status(machine["status"]),
             turn=int(turn) if turn.isdecimal() else None,
+            hosted=is_hosted(machine),
         )
+
+    @property
+    def idle(self) -> bool:
+        """Held, and of no use to anybody yet."""
+        return self.status in HELD_ONLY and not self.hosted
 
     @property
     def choosing(self) -> bool:
         """Its run may still want more machines, and has not looked which of them stay."""
-        return self.turn is None and self.status in HELD_ONLY
+        return self.turn is None and self.idle
 
 
 @dataclass
@@ -180,7 +189,7 @@ def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread
 
 def _trimmed(serving: list[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
     over = serving[count:]
-    idle = [seat.system_id for seat in over if seat.status in HELD_ONLY]
+    idle = [seat.system_id for seat in over if seat.idle]
     # Only this run's own, for as long as the others may live: nobody releases what another deploys.
     if own := memory.mine.intersection(idle):
         return GiveBack(tuple(sorted(own)))
@@ -206,7 +215,7 @@ def in_turn(seats: Iterable[Seat], spread: Spread = Spread.EVEN) -> list[Seat]:
     """
     turns: dict[tuple[bool, bool, int], list[Seat]] = {}
     for seat in sorted(seats, key=lambda seat: seat.system_id):
-        idle = seat.status in HELD_ONLY
+        idle = seat.idle
         turns.setdefault((idle, idle and seat.turn is None, (seat.turn or 0) if idle else 0), []).append(seat)
     ordered: list[Seat] = []
     have: Counter[str] = Counter()
@@ -236,4 +245,4 @@ def _by_zone(seats: Iterable[Seat]) -> dict[str, int]:
 
 
 def _as_member(seat: Seat) -> Member:
-    return Member(seat.system_id, seat.zone, seat.status)
+    return Member(seat.system_id, seat.zone, seat.status, seat.hosted)

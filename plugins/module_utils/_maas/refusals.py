@@ -70,6 +70,12 @@ TEXTS: Mapping[str, Text] = {
         "{claim} holds it",
         "Scale that down or release it there; take_over: true takes the machine from under it.",
     ),
+    "hosted": Text(
+        "claimed",
+        "{claim} uses it, and Cluster API would only put another machine in its place",
+        "To have it back, scale its node pool down with node_pool; to repair it, first pause the cluster with "
+        "paused: true of hosted_cluster. take_over: true takes the machine from under it.",
+    ),
     "owned": Text(
         "claimed",
         "another user of MAAS holds it",

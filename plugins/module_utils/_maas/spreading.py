@@ -38,6 +38,8 @@ class Member:
     system_id: str
     zone: str
     status: Status
+    # Used by somebody who would have to give it up first: the last to go.
+    in_use: bool = False
 
 
 def shares(
@@ -115,15 +117,15 @@ FARTHEST = 4
 
 def victims(members: Iterable[Member], number: int, spread: Spread = Spread.EVEN) -> tuple[Member, ...]:
     """The members to release, in order: the furthest from deployed first, then from the fullest zone."""
-    ranked: list[tuple[int, int, str, Member]] = []
+    ranked: list[tuple[bool, int, int, str, Member]] = []
     fullness: dict[str, int] = {}
-    for member in sorted(set(members), key=lambda member: (_distance(member), member.system_id)):
+    for member in sorted(set(members), key=lambda member: (not member.in_use, _distance(member), member.system_id)):
         zone = member.zone if spread is not Spread.NONE else ""
         # The last of a zone is what makes it as full as it is. Unlike "take from the fullest, count again", this order
         # is the same for a run that sees some of the victims gone already.
         fullness[zone] = fullness.get(zone, 0) + 1
-        ranked.append((-_distance(member), -fullness[zone], zone, member))
-    ranked.sort(key=lambda rank: rank[:3])
+        ranked.append((member.in_use, -_distance(member), -fullness[zone], zone, member))
+    ranked.sort(key=lambda rank: rank[:4])
     return tuple(member for *_ignored, member in ranked[: max(0, number)])
 
 

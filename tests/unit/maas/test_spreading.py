@@ -207,3 +207,12 @@ def test_two_runs_at_once_take_the_same_machines(
     # The other run sees the set while some of them, no matter which, have gone already.
     gone = data.draw(st.sets(st.sampled_from(going))) if going else set()
     assert set(victims(found - gone, number - len(gone), spread)) == set(going) - gone
+
+
+def test_what_is_in_use_goes_last() -> None:
+    members = [
+        Member("used", "az1", Status.ALLOCATED, in_use=True),
+        Member("full", "az1", Status.DEPLOYED),
+        Member("other", "az2", Status.DEPLOYED),
+    ]
+    assert [victim.system_id for victim in victims(members, 3)] == ["full", "other", "used"]

@@ -1,0 +1,247 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the applications of a hosted cluster are published."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: hosted_cluster_ingress
+short_description: Choose how the applications of a hosted cluster are published
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Sets the publishing strategy of the default IngressController of a hosted cluster.
+  - On platform MAAS the operator asks for a load balancer, which bare metal seldom has. Without one, the operators
+    C(ingress) and C(console) never become available, and the installation does not complete.
+  - OpenShift takes the strategy from an IngressController only when it first sees it. One that it has seen already is
+    removed and made anew, which interrupts the applications for some seconds.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_k8s
+  - metalshift.maas.kubernetes
+  - metalshift.maas.maas
+options:
+  namespace:
+    description: The namespace of the HostedCluster.
+    type: str
+    default: clusters
+  name:
+    description: The name of the hosted cluster.
+    type: str
+    required: true
+  publish:
+    description:
+      - V(HostNetwork) uses the ports 80 and 443 of the nodes that run a router.
+      - V(NodePort) uses ports of all nodes, for a load balancer in front of them.
+      - V(LoadBalancer) needs something in the hosted cluster that gives Services of type LoadBalancer an address.
+      - V(Private) publishes nothing.
+    type: str
+    choices: [HostNetwork, NodePort, LoadBalancer, Private]
+    required: true
+  wait_timeout:
+    description: How many seconds the task may wait until the hosted cluster has its IngressController.
+    type: float
+    default: 300.0
+  wait_sleep:
+    description: How many seconds pass between two looks at first. While nothing changes they become more.
+    type: float
+    default: 0.5
+seealso:
+  - module: metalshift.maas.hosted_cluster
+"""
+
+EXAMPLES = r"""
+- name: Applications on the ports 80 and 443 of the nodes
+  metalshift.maas.hosted_cluster_ingress:
+    name: demo
+    publish: HostNetwork
+"""
+
+RETURN = r"""
+ingress_controller:
+  description: The IngressController as it is now, or as it would be in check mode.
+  returned: success
+  type: dict
+  contains:
+    name:
+      description: Its name.
+      type: str
+      sample: default
+    domain:
+      description: The domain of the applications.
+      type: str
+      sample: apps.demo.lab.example.com
+    publish:
+      description: How the applications are published.
+      type: str
+      sample: HostNetwork
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import hosted_api, sight
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import INGRESS_CONTROLLERS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+
+TYPES = {
+    "HostNetwork": "HostNetwork",
+    "NodePort": "NodePortService",
+    "LoadBalancer": "LoadBalancerService",
+    "Private": "Private",
+}
+WORDS = {kind: word for word, kind in TYPES.items()}
+PLACE, NAME = "openshift-ingress-operator", "default"
+
+SPEC = Spec(
+    kube=True,
+    options={
+        "namespace": {"type": "str", "default": "clusters"},
+        "name": {"type": "str", "required": True},
+        "publish": {"type": "str", "choices": list(TYPES), "required": True},
+        "wait_timeout": {"type": "float", "default": 300.0},
+        "wait_sleep": {"type": "float", "default": 0.5},
+    },
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the IngressController to the wished strategy."""
+    wished = TYPES[task.params["publish"]]
+    label = f"{task.params['namespace']}/{task.params['name']}"
+    hosted = _hosted(task, label)
+    found = _found(task, label, hosted) if hosted else None
+    if found is None:
+        return Result(True, {"ingress_controller": _shown(None, wished, predicted=True)}, _plan(label, None, wished))
+    if is_settled(found, wished):
+        return Result(False, {"ingress_controller": _shown(found, wished)})
+    plan = _plan(label, strategy_of(found), wished)
+    if hosted and not task.check:
+        found = _settle(task, label, hosted, found, wished)
+    return Result(True, {"ingress_controller": _shown(found, wished, predicted=task.check)}, plan)
+
+
+def strategy_of(body: Object) -> str:
+    """The strategy in force: what OpenShift took from the IngressController, or will take."""
+    taken = ((body.get("status") or {}).get("endpointPublishingStrategy") or {}).get("type")
+    return str(taken or (body["spec"].get("endpointPublishingStrategy") or {}).get("type") or "")
+
+
+def is_settled(body: Object, wished: str) -> bool:
+    asked = (body["spec"].get("endpointPublishingStrategy") or {}).get("type")
+    return not body["metadata"].get("deletionTimestamp") and asked == wished == strategy_of(body)
+
+
+def _hosted(task: Task, label: str) -> Kube | None:
+    """The hosted API; None in check mode when there is none yet."""
+    seen = sight(task.kube, task.params["namespace"], task.params["name"], parts=())
+    hosted = hosted_api(task, seen) if seen.cluster else None
+    if hosted is None and not task.check:
+        what = "has not published a kubeconfig yet" if seen.cluster else "does not exist"
+        raise Failure(
+            "conflict" if seen.cluster else "not_found",
+            f"The hosted cluster {label} {what}.",
+            object=label,
+            hint="Wait for its control plane with metalshift.maas.hosted_cluster.",
+        )
+    return hosted
+
+
+def _found(task: Task, label: str, hosted: Kube) -> Object | None:
+    """The IngressController, waited for; in check mode as it is, or None."""
+    if task.check:
+        return hosted.get(INGRESS_CONTROLLERS, NAME, PLACE)
+    found = Patience.from_params(task.params, task.clock, task.say).until(
+        lambda: hosted.get(INGRESS_CONTROLLERS, NAME, PLACE),
+        lambda body: body is not None,
+        lambda body: "" if body else f"{label}: waiting for its IngressController",
+    )
+    if found is None:
+        raise Failure(
+            "timeout",
+            f"The hosted cluster {label} has no IngressController {PLACE}/{NAME} "
+            f"after {task.params['wait_timeout']:g} s.",
+            object=label,
+            hint="Its hosted-cluster-config-operator makes it; see whether that runs.",
+        )
+    return found
+
+
+def _settle(task: Task, label: str, hosted: Kube, first: Object, wished: str) -> Object:
+    """Change it, or have it made anew until OpenShift sees it first as it is to be."""
+    wanted = {
+        "apiVersion": INGRESS_CONTROLLERS.api,
+        "kind": INGRESS_CONTROLLERS.name,
+        "metadata": {"name": NAME, "namespace": PLACE},
+        "spec": {**first["spec"], "endpointPublishingStrategy": {"type": wished}},
+    }
+
+    def act() -> Object:
+        body = hosted.get(INGRESS_CONTROLLERS, NAME, PLACE)
+        if body is None:
+            return _created(hosted, wanted)
+        if body["metadata"].get("deletionTimestamp") or is_settled(body, wished):
+            return body
+        if (body["spec"].get("endpointPublishingStrategy") or {}).get("type") != wished:
+            # As a whole: what belongs to another strategy must not stay beside this one.
+            others = dict.fromkeys(body["spec"].get("endpointPublishingStrategy") or {})
+            patch = {"spec": {"endpointPublishingStrategy": {**others, "type": wished}}}
+            return hosted.patch(INGRESS_CONTROLLERS, NAME, PLACE, patch)
+        hosted.delete(INGRESS_CONTROLLERS, NAME, PLACE, uid=body["metadata"]["uid"])
+        return body
+
+    patience = Patience.from_params(task.params, task.clock, task.say)
+    found = patience.until(
+        act,
+        lambda body: is_settled(body, wished),
+        lambda body: f"{label}: applications are published by {WORDS.get(strategy_of(body), strategy_of(body))}",
+    )
+    if found is None:
+        raise Failure(
+            "timeout",
+            f"The applications of {label} are not published by {WORDS[wished]} "
+            f"after {task.params['wait_timeout']:g} s.",
+            object=label,
+            hint="See what the IngressController default says in its conditions.",
+        )
+    return found
+
+
+def _created(hosted: Kube, wanted: Object) -> Object:
+    try:
+        return hosted.create(wanted)
+    except Failure as failure:
+        # The operator of the hosted cluster was faster; the next look changes what it made.
+        made = hosted.get(INGRESS_CONTROLLERS, NAME, PLACE) if failure.kind == "conflict" else None
+        if made is None:
+            raise
+        return made
+
+
+def _plan(label: str, before: str | None, wished: str) -> Plan:
+    shown = {"publish": WORDS.get(before or "", before)}
+    return Plan([Step("update", f"ingress of {label}", "publish", shown, {"publish": WORDS[wished]})])
+
+
+def _shown(body: Object | None, wished: str, *, predicted: bool = False) -> dict[str, Any]:
+    spec = (body or {}).get("spec") or {}
+    kind = wished if predicted else strategy_of(body or {"spec": {}})
+    said = {"name": NAME, "domain": spec.get("domain"), "publish": WORDS.get(kind, kind)}
+    return {**said, "predicted": True} if predicted else said
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "hosted_cluster_ingress")
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ RUN = @exec sh tests/tools/python.sh
 # Its quotes are for the program that reads it, not for the shell.
 export FAULT
 
-.PHONY: help test demo lint sanity unit integration simulation conformance crash hosted cores bench docs build \
+.PHONY: help test demo lint sanity unit integration simulation conformance crash labs hosted cores bench docs build \
 	simulator lab lab-status lab-stop lab-fault lab-heal lab-example programs generate locks clean purge
 
 help: ## this list
@@ -50,7 +50,10 @@ crash: ## kill a run after each of its requests, and run it again
 cores: ## unit and integration on the other versions of ansible-core
 	$(RUN) cores
 
-hosted: ## hosted clusters in the lab, and the programs it is made of
+labs: ## the lab in which hosted clusters live, and the programs it is made of
+	$(RUN) labs $(ARGS)
+
+hosted: ## modules, roles and playbooks for hosted clusters, in the lab
 	$(RUN) hosted $(ARGS)
 
 bench: ## how fast it is; prints numbers

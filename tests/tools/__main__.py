@@ -17,6 +17,7 @@ import generated
 import lint
 import locks
 import programs
+import remembered
 import sanity
 import trees
 from console import CannotGoOn, heading, say
@@ -31,14 +32,16 @@ MAIN = PYTHONS[0]
 SUITES = {
     "unit": ("tests/unit",),
     "integration": ("tests/integration",),
-    "simulation": ("tests/lab/simulation",),
-    "conformance": ("tests/conformance",),
+    "simulation": remembered.SUITES["simulation"],
+    "conformance": remembered.SUITES["conformance"],
     "crash": ("tests/chaos",),
-    "hosted": ("tests/lab/programs", "tests/lab/kube", "tests/hosted"),
+    "labs": remembered.SUITES["labs"],
+    "hosted": ("tests/hosted",),
 }
 IN_EVERY_CELL = ("unit", "integration")
 AT_ONCE = "2"
 RECORD = CLONE / "parts.json"
+OUTCOMES = CLONE / "outcomes.json"
 MADE = ("docs/build", "tests/output", "tests/.pytest_cache", ".cache", ".hypothesis", ".mypy_cache", ".ruff_cache")
 
 
@@ -74,12 +77,20 @@ def run_suite(suite: str, *arguments: str) -> int:
 
 def run_all_suites(results: list[Result]) -> int:
     """Run the sum of them all, with the account of what came before; tests/tools/conftest.py shares it out."""
-    record(results, RECORD)
-    folders = [folder for folders in SUITES.values() for folder in folders]
+    env = main_environment()
+    known = remembered.passed(env)
+    record([*results, *known], RECORD)
+    left_out = {result.name for result in known}
+    folders = [folder for suite, folders in SUITES.items() if f"tests: {suite}" not in left_out for folder in folders]
     at_once = ("-n", AT_ONCE, "--no-loadscope-reorder")
     # The heavy ones come last: tests/lab/fixtures.py sorts them.
-    command, variables = pytest_command(main_environment(), "tests/tools/test_parts.py", *folders, *at_once)
-    return foreground.run(command, ROOT, variables | programs.missing(results))
+    command, variables = pytest_command(env, "tests/tools/test_parts.py", *folders, *at_once)
+    OUTCOMES.unlink(missing_ok=True)
+    status = foreground.run(
+        command, ROOT, variables | programs.missing(results) | {"METALSHIFT_OUTCOMES": str(OUTCOMES)}
+    )
+    remembered.remember(OUTCOMES, env)
+    return status
 
 
 def cell_tests(core: Core, python: Python | None) -> str:
@@ -164,10 +175,11 @@ def command_test() -> int:
     return run_all_suites(results) or exit_status(results)
 
 
-def command_hosted(*arguments: str) -> int:
+def with_programs(suite: str, *arguments: str) -> int:
+    """A suite that needs the lab's programs."""
     results = run_parts("Programs of the lab", [programs.part(main_environment())])
     say()
-    command, variables = pytest_command(main_environment(), *SUITES["hosted"], *arguments)
+    command, variables = pytest_command(main_environment(), *SUITES[suite], *arguments)
     return foreground.run(command, ROOT, variables | programs.missing(results)) or exit_status(results)
 
 
@@ -249,7 +261,8 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "sanity": command_sanity,
     "cores": command_cores,
     **{suite: partial(run_suite, suite) for suite in SUITES},
-    "hosted": command_hosted,
+    "hosted": partial(with_programs, "hosted"),
+    "labs": partial(with_programs, "labs"),
     "lab": command_lab,
     "build": command_build,
     "demo": lambda: script("tests/demo/run.py"),

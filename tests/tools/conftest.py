@@ -14,6 +14,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 RECORD = os.environ.get("METALSHIFT_PARTS")
+# Where `make test` wants to know which folders passed as a whole; see tests/tools/remembered.py.
+OUTCOMES = os.environ.get("METALSHIFT_OUTCOMES")
 PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD else []
 
 # What is in a file of theirs shares a lab and hosted clusters that take a while to make.
@@ -31,12 +33,30 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Sharing:
     return Sharing(config, log)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     from ansible.release import __version__
 
+    if OUTCOMES and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        Path(OUTCOMES).write_text(json.dumps(_whole(terminalreporter.stats)))
     terminalreporter.section("what ran")
     for part in PARTS:
         line = f"{part['outcome']:<8} {part['name']:<30} {part['seconds']:6.1f} s  {part['remark']}"
         terminalreporter.write_line(line.rstrip(), red=part["outcome"] == "failed", yellow=part["outcome"] == "not run")
     here = f"tests: ansible-core {'.'.join(__version__.split('.')[:2])}"
     terminalreporter.write_line(f"{'here':<8} {here:<30} {'':>8}  Python {platform.python_version()}: as below")
+
+
+def _whole(stats: dict[str, list[Any]]) -> dict[str, int]:
+    """Folder of the lab's tests → how many passed, where none failed, and none was left out for want of programs."""
+    folders = ("lab/simulation/", "conformance/", "lab/programs/", "lab/kube/")
+    counts, spoilt = dict.fromkeys(folders, 0), set()
+    for outcome, reports in stats.items():
+        for report in reports:
+            name = getattr(report, "nodeid", "")
+            folder = next((each for each in folders if name.startswith(each)), None)
+            if folder is None or outcome in ("", "warnings", "deselected"):
+                continue
+            if outcome not in ("passed", "skipped") or os.environ.get("METALSHIFT_WITHOUT_PROGRAMS"):
+                spoilt.add(folder)
+            counts[folder] += outcome == "passed"
+    return {folder: count for folder, count in counts.items() if folder not in spoilt}

@@ -35,7 +35,7 @@ def staged(name: str, environment: Environment, *, without: tuple[str, ...] = ()
     """An up-to-date copy, with the dependencies beside it. Whoever needs one has its own, so that they run at once."""
     base = CLONE / f"staged-{name}"
     copy = base / NAME
-    wanted = [path for path in _files() if os.path.lexists(ROOT / path) and not str(path).startswith(without)]
+    wanted = [path for path in known_files() if os.path.lexists(ROOT / path) and not str(path).startswith(without)]
     _remove_all_but({*wanted}, copy)
     for path in wanted:
         _update(ROOT / path, copy / path)
@@ -108,7 +108,8 @@ def _run(command: list[str], environment: Environment, variables: dict[str, str]
         raise CannotGoOn(cause(output) or f"{output}\n{' '.join(command[:4])} … failed; it said the above.")
 
 
-def _files() -> list[Path]:
+def known_files() -> list[Path]:
+    """What git knows or would add, from the root of the clone on."""
     if not (ROOT / ".git").exists():
         raise CannotGoOn(f"{ROOT} is not a git clone, and these tools need to know which of its files count.")
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]

@@ -110,11 +110,11 @@ def control_plane(sight: Sight) -> Iterator[Finding]:
         return
     wrong = list(_checks(cluster))
     yield from wrong
-    silent = _silence(sight, cluster)
-    if silent is not None:
-        yield silent
-    elif not is_seen(cluster):
+    if not is_seen(cluster):
         yield finding("operator", "hosted cluster", "waiting for the operator", hint=OPERATOR_HINT)
+    elif not wrong:
+        silent = _silence(sight, cluster)
+        yield from [silent] if silent is not None else []
     if conditions_of(sight.control_plane):
         yield from _stages(sight, cluster)
 
@@ -237,7 +237,7 @@ def rollout(sight: Sight, nodes: int | None) -> Iterator[Finding]:
     if is_complete(sight):
         yield finding("rollout", "rollout", f"{version} is complete", "fine")
         return
-    plane = sight.control_plane if condition(sight.control_plane, "ClusterVersionProgressing") else sight.cluster
+    plane = sight.control_plane if condition(sight.control_plane, FAILING) else sight.cluster
     missing = _missing(plane)
     if nodes == 0 and missing:
         yield _without_nodes(sight, version)

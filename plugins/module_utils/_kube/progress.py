@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import (
@@ -16,6 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube import (
     pool_progress,
     removal_progress,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding, finding
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 
@@ -44,14 +45,16 @@ class Assessment:
     """What is seen on the way to a goal.
 
     `lines` are in the order in which they matter, by topic. `hints` say what to do about some of them.
-    `touch` names node pools that the operator has forgotten: any change of theirs makes it look again.
+    `touch` names node pools that the operator has forgotten: any change of theirs makes it look again. `waits` are the
+    topics whose lines are not as they should be in the end.
     """
 
     lines: Mapping[str, str]
     reached: bool
     stop: Stop | None = None
-    hints: Mapping[str, str] | None = None
+    hints: Mapping[str, str] = field(default_factory=dict)
     touch: Sequence[str] = ()
+    waits: Sequence[str] = ()
 
 
 def assess(
@@ -82,6 +85,7 @@ def assess(
         stop=None if reached or not ends else _stop(ends[0]),
         hints={one.topic: one.meaning.hint for one in findings if one.meaning.hint and not one.is_fine},
         touch=() if reached else tuple(one.touch for one in findings if one.touch and ages[one.topic] >= settle),
+        waits=tuple(one.topic for one in findings if not one.is_fine),
     )
 
 
@@ -108,6 +112,7 @@ def _is_reached(sight: Sight, goal: Goal, pools: Collection[str]) -> bool:
     known = [sight.pools.get(name) for name in chosen]
     return (
         cluster_progress.serves(sight)
+        and not is_deleted(sight.cluster)
         and bool(known)
         and all(pool is not None and pool_progress.is_reached(sight, pool) for pool in known)
     )

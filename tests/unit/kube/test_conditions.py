@@ -79,8 +79,8 @@ CASES = [
     (
         "HostedCluster",
         *FAILED,
-        "failed to get controlPlaneOperatorImage: couldn't read image stream data as a serialized ImageStream: unexpected "
-        "end of JSON input\nraw data:\n",
+        "failed to get controlPlaneOperatorImage: couldn't read image stream data as a serialized ImageStream: "
+        "unexpected end of JSON input\nraw data:\n",
         "hosted cluster: the release image is no OpenShift release",
         "stop",
     ),
@@ -229,8 +229,8 @@ CASES = [
         "ValidIDPConfiguration",
         "False",
         "IDPConfigurationError",
-        "failed to initialize identity providers: failed to apply IDP nowhere config: failed to build konnectivity dialer: "
-        'failed to get kubeconfig secret: Secret "service-network-admin-kubeconfig" not found',
+        "failed to initialize identity providers: failed to apply IDP nowhere config: failed to build konnectivity "
+        'dialer: failed to get kubeconfig secret: Secret "service-network-admin-kubeconfig" not found',
         "identity providers: waiting for the API server",
         "wait",
     ),
@@ -384,7 +384,8 @@ def test_a_condition_has_a_meaning(case: tuple[str, ...]) -> None:
 def test_what_maas_says_to_a_wrong_key_is_never_repeated() -> None:
     """The body of such an answer can hold the key."""
     message = f"{DEPLOY}Unable to allocate machine: status: 401, message: Invalid token: s3cr3t"
-    meaning = meaning_of("MaasMachine", dict(zip(("type", "status", "reason"), NOT_DEPLOYED), message=message), BODY)
+    shown = dict(zip(("type", "status", "reason", "message"), (*NOT_DEPLOYED, message), strict=True))
+    meaning = meaning_of("MaasMachine", shown, BODY)
     assert "s3cr3t" not in f"{meaning.line}{meaning.hint}"
 
 

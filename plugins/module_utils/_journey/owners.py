@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines that hosted clusters use, marked in MAAS: the way back to cluster and pool, and the guard against release.
+
+MAAS forgets annotations when a machine is released, so that what goes its usual way needs no hand here.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import CLUSTER, NODE_POOL
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+
+# The annotation of HyperShift on Machines that names their pool, as NAMESPACE/NAME.
+POOL = "hypershift.openshift.io/nodePool"
+MARKS = (CLUSTER, NODE_POOL)
+# Refused because the machine went another way while it was looked at.
+GONE_MEANWHILE = frozenset({"conflict", "not_found", "forbidden"})
+
+
+@dataclass(frozen=True)
+class Marking:
+    """What one machine is to be annotated with; empty texts take an annotation away."""
+
+    system_id: str
+    name: str
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+
+    @property
+    def step(self) -> Step:
+        return Step("annotate", f"machine {self.name}", "hosted cluster", dict(self.before), dict(self.after))
+
+
+@dataclass
+class Marked:
+    """What came of marking: the machines that are this cluster's now, what was changed, and what was not to be."""
+
+    ours: Mapping[str, Machine] = field(default_factory=dict)
+    done: list[Marking] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.done)
+
+
+def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = None, sweep: bool = False) -> Marked:
+    """Annotate the cluster's machines with cluster and pool, and take that from those that are no longer its own.
+
+    One listing, and one request for each machine that is not as it should be. `machines` are those of MAAS by
+    system_id, if somebody has read them already. `sweep` looks among all machines that are held for marks of this
+    cluster, for the end of a scale-down or removal; without it only what the cluster names is looked at. A machine that
+    is held and marked but not named has leaked: look for leaks before the marks are swept away.
+    """
+    if machines is None:
+        machines = _read(task, seen, sweep)
+    todo = markings(seen, machines)
+    outcome = Marked({one: machines[one] for one in _wanted(seen, machines)})
+    if task.check:
+        outcome.done = todo
+        return outcome
+    by_id = {marking.system_id: marking for marking in todo}
+    for system_id, answer in each(by_id, lambda system_id: _annotate(task, by_id[system_id])):
+        marking = by_id[system_id]
+        if not isinstance(answer, Failure):
+            outcome.done.append(marking)
+        elif answer.kind in GONE_MEANWHILE:
+            outcome.warnings.append(f"{marking.name} could not be marked as a machine of {seen.label}: {answer}")
+        else:
+            raise answer
+    return outcome
+
+
+class Marker:
+    """Marks during a wait: MAAS is asked only when the cluster names a machine that was not marked before."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._known: set[str] = set()
+
+    def tick(self, seen: Sight, machines: Mapping[str, Machine] | None = None) -> Marked:
+        """What was marked now. `machines` are those of MAAS, if somebody has read them in the same tick."""
+        named = set(_named(seen))
+        # What the cluster has given back may come again, with its marks gone.
+        self._known &= named
+        if named <= self._known:
+            return Marked()
+        marked = mark(self._task, seen, machines=machines)
+        self._known |= set(marked.ours)
+        return marked
+
+
+def markings(seen: Sight, machines: Mapping[str, Machine]) -> list[Marking]:
+    """What has to be changed of which machine. Only what is certainly this cluster's gets its mark."""
+    wanted = _wanted(seen, machines)
+    found = []
+    for system_id, machine in sorted(machines.items()):
+        before = _marks(machine)
+        after = wanted.get(system_id, {})
+        if not after and (before.get(CLUSTER) != seen.label or system_id in _named(seen)):
+            # Marked by another cluster, or not at all; or named still, and going its way.
+            continue
+        if before != after:
+            differing = {key: after.get(key, "") for key in MARKS if before.get(key, "") != after.get(key, "")}
+            old = {key: before.get(key, "") for key in differing}
+            found.append(Marking(system_id, address(machine), old, differing))
+    return found
+
+
+def _wanted(seen: Sight, machines: Mapping[str, Machine]) -> dict[str, dict[str, str]]:
+    """The marks of every machine that is this cluster's."""
+    nodes = {_reference(body): _node_of(body) for body in seen.machines}
+    pools = {_reference(body): _pool_of(body) for body in seen.machines}
+    wanted = {}
+    for system_id, bodies in _named(seen).items():
+        body, name = bodies[0], _name(bodies[0])
+        rivals = [f"{one['metadata'].get('namespace', '')}/{_name(one)}" for one in bodies[1:]]
+        named = Named(body, seen.label, nodes.get(name, ""), rivals)
+        machine = machines.get(system_id)
+        if rivals or belonging(machine, named, ()).verdict != "ours":
+            continue
+        pool = pools.get(name) or _pool_of(body)
+        wanted[system_id] = {CLUSTER: seen.label, **({NODE_POOL: pool} if pool else {})}
+    return wanted
+
+
+def _read(task: Task, seen: Sight, sweep: bool) -> dict[str, Machine]:
+    machines = Machines(task.maas)
+    found = machines.read(_named(seen))
+    if sweep and not seen.troubles:
+        # MAAS cannot filter by annotations; a hosted cluster's machines are Deployed, or on their way there.
+        for machine in machines.listed(status=["deployed", "deploying", "failed_deployment", "allocated"]):
+            if _marks(machine).get(CLUSTER) == seen.label:
+                found[machine["system_id"]] = machine
+    return found
+
+
+def _annotate(task: Task, marking: Marking) -> Machine:
+    annotated: Machine = task.maas.post(
+        f"machines/{marking.system_id}/", marking.after, op="set_workload_annotations", repeatable=True
+    )
+    return annotated
+
+
+def _marks(machine: Machine) -> dict[str, str]:
+    annotations = machine.get("workload_annotations") or {}
+    return {key: str(annotations[key]) for key in MARKS if annotations.get(key)}
+
+
+def _named(seen: Sight) -> dict[str, list[Object]]:
+    """The MaasMachines of the cluster, by the machine that they name."""
+    found: dict[str, list[Object]] = defaultdict(list)
+    for body in seen.maas_machines:
+        if system_id := system_id_of(body):
+            found[system_id].append(body)
+    return dict(found)
+
+
+def _reference(machine: Object) -> str:
+    return str(((machine.get("spec") or {}).get("infrastructureRef") or {}).get("name") or "")
+
+
+def _node_of(machine: Object) -> str:
+    return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name") or "")
+
+
+def _pool_of(body: Object) -> str:
+    annotations = body["metadata"].get("annotations") or {}
+    return str(annotations.get(POOL) or "").rpartition("/")[2]
+
+
+def _name(body: Object) -> str:
+    return str(body["metadata"]["name"])

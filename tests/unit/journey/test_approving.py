@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._journey import approving
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import BOOTSTRAP_GROUPS, BOOTSTRAP_USER, Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from unit.kube.pem import signing_request
+
+BORN, ASKED, NOW = "2026-01-01T00:00:00Z", "2026-01-01T00:03:00Z", "2026-01-01T00:04:00Z"
+NODE, SYSTEM_ID = "worker-1.maas", "abc123"
+
+
+def at(stamp: str) -> float:
+    return datetime.fromisoformat(stamp.replace("Z", "+00:00")).astimezone(timezone.utc).timestamp()
+
+
+MAAS_MACHINE: Object = {
+    "metadata": {"name": "pool-abc", "namespace": "clusters-demo", "creationTimestamp": BORN},
+    "spec": {"providerID": f"maas:///az1/{SYSTEM_ID}", "image": "custom/rhcos"},
+    "status": {"hostname": "worker-1", "addresses": [{"type": "InternalDNS", "address": NODE}]},
+}
+MACHINE: Object = {
+    "metadata": {"name": "pool-abc", "creationTimestamp": BORN},
+    "spec": {"infrastructureRef": {"kind": "MaasMachine", "name": "pool-abc"}},
+    "status": {},
+}
+IN_MAAS: dict[str, Any] = {
+    "system_id": SYSTEM_ID,
+    "hostname": "worker-1",
+    "fqdn": NODE,
+    "status": 6,
+    "owner": "capi",
+    "osystem": "custom",
+    "distro_series": "rhcos",
+    "zone": {"name": "az1"},
+    "ip_addresses": ["10.0.0.5"],
+    "workload_annotations": {},
+}
+REQUEST: Object = {
+    "metadata": {"name": "csr-1", "creationTimestamp": ASKED},
+    "spec": {
+        "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+        "username": BOOTSTRAP_USER,
+        "groups": sorted(BOOTSTRAP_GROUPS),
+        "usages": ["digital signature", "client auth"],
+        "request": signing_request(NODE),
+    },
+    "status": {},
+}
+SIGHT = Sight("clusters", "demo", machines=[MACHINE], maas_machines=[MAAS_MACHINE], nodes=[], requests=[REQUEST])
+
+
+def changed(body: Object, *path: str, to: Any) -> Object:
+    """A copy in which one thing is otherwise."""
+    new = copy.deepcopy(body)
+    inner = new
+    for name in path[:-1]:
+        inner = inner.setdefault(name, {})
+    inner[path[-1]] = to
+    return new
+
+
+def only(sight: Sight, machines: Mapping[str, Any] | None = None) -> Verdict:
+    found = approving.look(sight, {SYSTEM_ID: IN_MAAS} if machines is None else machines, at(NOW))
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_machine_that_maas_and_the_cluster_know_is_vouched_for() -> None:
+    found = only(SIGHT)
+    assert found.approved, found
+    assert (found.machine, found.system_id, found.node, found.age) == ("pool-abc", SYSTEM_ID, NODE, 60.0)
+
+
+def test_a_machine_that_is_being_installed_is_vouched_for() -> None:
+    assert only(SIGHT, {SYSTEM_ID: {**IN_MAAS, "status": 9}}).approved
+
+
+def test_a_machine_that_maas_has_marked_as_the_clusters_is_vouched_for() -> None:
+    marks = {"metalshift_cluster": "clusters/demo", "metalshift_node_pool": "pool"}
+    assert only(SIGHT, {SYSTEM_ID: {**IN_MAAS, "workload_annotations": marks}}).approved
+
+
+OTHERWISE: list[tuple[str, Mapping[str, Any]]] = [
+    ("not_deployed", {"status": 4, "owner": ""}),
+    ("not_deployed", {"status": 10}),
+    ("not_deployed", {"status": 11}),
+    ("not_deployed", {"status": 17}),
+    ("not_deployed", {"status": 8}),
+    ("held", {"owner": ""}),
+    ("held", {"workload_annotations": {"metalshift_claim": "storage"}}),
+    ("held", {"workload_annotations": {"metalshift_cluster": "clusters/other"}}),
+    ("held", {"distro_series": "noble", "osystem": "ubuntu"}),
+    ("doubtful", {"zone": {"name": "az2"}}),
+    ("unknown_machine", {"hostname": "worker-2", "fqdn": "worker-2.maas"}),
+]
+
+
+@pytest.mark.parametrize(("reason", "machine"), OTHERWISE)
+def test_what_maas_says_otherwise_is_a_reason(reason: str, machine: Mapping[str, Any]) -> None:
+    found = only(SIGHT, {SYSTEM_ID: {**IN_MAAS, **machine}})
+    assert (found.approved, found.reason) == (False, reason), found.message
+
+
+def test_a_machine_that_maas_does_not_know_is_told() -> None:
+    found = only(SIGHT, {})
+    assert (found.approved, found.reason, found.system_id) == (False, "not_in_maas", SYSTEM_ID)
+
+
+FAILED = [{"type": "MachineDeployed", "status": "False", "reason": "MachineDeployFailed"}]
+ELSEWHERE: list[tuple[str, Callable[[Sight], Sight]]] = [
+    ("unknown_machine", lambda seen: replace(seen, maas_machines=[])),
+    ("unknown_machine", lambda seen: replace(seen, maas_machines=[changed(MAAS_MACHINE, "spec", to={})])),
+    ("leaving", lambda seen: replace(seen, machines=[])),
+    ("leaving", lambda seen: replace(seen, machines=[changed(MACHINE, "metadata", "deletionTimestamp", to=NOW)])),
+    (
+        "leaving",
+        lambda seen: replace(seen, maas_machines=[changed(MAAS_MACHINE, "metadata", "deletionTimestamp", to=NOW)]),
+    ),
+    (
+        "ambiguous",
+        lambda seen: replace(seen, maas_machines=[MAAS_MACHINE, changed(MAAS_MACHINE, "metadata", "name", to="x")]),
+    ),
+    (
+        "doubtful",
+        lambda seen: replace(seen, maas_machines=[changed(MAAS_MACHINE, "status", "conditions", to=FAILED)]),
+    ),
+    ("held", lambda seen: replace(seen, maas_machines=[changed(MAAS_MACHINE, "status", "hostname", to="other")])),
+    ("node_exists", lambda seen: replace(seen, nodes=[{"metadata": {"name": NODE}, "spec": {}}])),
+    (
+        "node_exists",
+        lambda seen: replace(seen, machines=[changed(MACHINE, "status", "nodeRef", to={"name": NODE})]),
+    ),
+    (
+        "age",
+        lambda seen: replace(
+            seen, machines=[changed(MACHINE, "metadata", "creationTimestamp", to="2025-12-31T21:00:00Z")]
+        ),
+    ),
+    ("unreadable", lambda seen: replace(seen, requests=[changed(REQUEST, "spec", "request", to="bm90IHBlbQ==")])),
+    ("unreadable", lambda seen: replace(seen, requests=[changed(REQUEST, "spec", "request", to=None)])),
+    ("signer", lambda seen: replace(seen, requests=[changed(REQUEST, "spec", "signerName", to="example.com/x")])),
+]
+
+
+@pytest.mark.parametrize(("reason", "otherwise"), ELSEWHERE)
+def test_what_the_cluster_says_otherwise_is_a_reason(reason: str, otherwise: Callable[[Sight], Sight]) -> None:
+    found = only(otherwise(SIGHT))
+    assert (found.approved, found.reason) == (False, reason), found.message
+
+
+def test_what_somebody_has_decided_is_left_out() -> None:
+    for kind in ("Approved", "Denied", "Failed"):
+        decided = changed(REQUEST, "status", "conditions", to=[{"type": kind, "status": "True"}])
+        assert approving.look(replace(SIGHT, requests=[decided]), {}) == []
+
+
+def test_a_sight_without_the_hosted_api_has_no_requests() -> None:
+    assert approving.look(replace(SIGHT, nodes=None, requests=None), {}) == []

@@ -70,19 +70,23 @@ EXAMPLES = r"""
     name: demo
   register: certificates
 
-- name: Nothing is left that needs a look
-  ansible.builtin.assert:
-    that: certificates.certificate_requests | rejectattr('approved') | rejectattr('passing') | length == 0
+- name: What was not approved, and why
+  ansible.builtin.debug:
+    msg: "{{ item.name }} of {{ item.node or item.requestor }}: {{ item.message }}"
+  loop: "{{ certificates.certificate_requests | rejectattr('approved') }}"
+  loop_control:
+    label: "{{ item.name }}"
 
-- name: Both certificates of every node, as they come
+- name: Where the address in the published kubeconfig cannot be reached
   metalshift.maas.node_csr:
     namespace: clusters
     name: demo
     hosted_kubeconfig: ~/demo.kubeconfig
-  register: certificates
-  until: certificates.summary.approved == 0 and certificates.summary.waiting == 0
-  retries: 30
-  delay: 20
+
+- name: Machines that take half a day to be installed
+  metalshift.maas.node_csr:
+    name: demo
+    max_age: 43200
 """
 
 RETURN = r"""

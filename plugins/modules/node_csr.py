@@ -57,6 +57,8 @@ options:
 requirements:
   - cryptography, which comes with ansible-core
 notes:
+  - Nodes renew the certificates with which they serve. Where HyperShift's own approver does not run, or does not know
+    the addresses of machines, run this module regularly.
   - It needs the right to C(approve) for both signers of kubelets and to C(update)
     C(certificatesigningrequests/approval) in the hosted cluster. The kubeconfig that the cluster publishes has it.
 seealso:
@@ -136,7 +138,9 @@ certificate_requests:
           V(unreadable) - What it holds is no certificate request, or one that was not signed with the key that it is
           for.
         - >-
-          V(requestor) - It was not made by the one who makes such a request: the bootstrap user, or the node itself.
+          V(requestor) - It was not made by the one who makes such a request: the bootstrap user for a client, the
+          node itself for a server. A node that renews its certificate as a client is answered by the hosted cluster's
+          own controller.
         - >-
           V(groups) - Whoever made it is in more or in other groups than a kubelet is.
         - >-

@@ -55,7 +55,10 @@ REASONS: Mapping[str, Reason] = {
     "unreadable": Reason(
         "What it holds is no certificate request, or one that was not signed with the key that it is for."
     ),
-    "requestor": Reason("It was not made by the one who makes such a request: the bootstrap user, or the node itself."),
+    "requestor": Reason(
+        "It was not made by the one who makes such a request: the bootstrap user for a client, the node itself for a "
+        "server. A node that renews its certificate as a client is answered by the hosted cluster's own controller."
+    ),
     "groups": Reason("Whoever made it is in more or in other groups than a kubelet is."),
     "usages": Reason("It asks for more, or for other usages of the key than a kubelet needs."),
     "subject": Reason("It is not made out to O=system:nodes and CN=system:node: with a node's name, and nothing else."),

@@ -1,0 +1,309 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting for a hosted cluster: what changes is told within a second, and nothing is asked for twice.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import approve_due, pending
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done, Errand
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas, machines_in_maas
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, NODE_POOLS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Assessment, Goal, assess, followed
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+# Without news it is looked again so often whether something has lasted too long: without a request.
+TICK = 1.0
+# What comes together is told together.
+SETTLE = 0.1
+# A node pool that the operator has forgotten is touched so often at most.
+TOUCH_AGAIN = 30.0
+TOUCHED = "metalshift.maas/touched"
+MOST_NAMED = 5
+
+LOST = "management API"
+
+GOALS: Mapping[Goal, str] = {
+    "control_plane": "its control plane",
+    "nodes": "its nodes",
+    "complete": "a complete rollout",
+    "gone": "its end",
+}
+
+
+def wait_for(
+    task: Task,
+    namespace: str,
+    name: str,
+    goal: Goal,
+    *,
+    pools: Collection[str] = (),
+    approve: bool = False,
+    patience: Patience | None = None,
+) -> Sight:
+    """Wait until a hosted cluster, or some of its node pools, are where they are to be; how they are then.
+
+    With `approve`, certificate requests of its machines are approved meanwhile. A task that waits several times gives
+    the same patience to each.
+    """
+    return Wait(task, namespace, name, goal, pools, patience).until_reached(approve)
+
+
+class Wait:
+    """One wait: what was said last, and since when things are as they are."""
+
+    def __init__(
+        self,
+        task: Task,
+        namespace: str,
+        name: str,
+        goal: Goal,
+        pools: Collection[str] = (),
+        patience: Patience | None = None,
+    ) -> None:
+        self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
+        self._patience = patience or Patience.from_params(task.params, task.clock, task.say)
+        self._told: Mapping[str, str] = {}
+        self._lines: Mapping[str, str] = {}
+        self._since: Mapping[str, float] = {}
+        self._blind: float | None = None
+        self._waits: Sequence[str] = ()
+        self._touch_due: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        return f"{self._namespace}/{self._name}"
+
+    def until_reached(self, approve: bool) -> Sight:
+        nodes = self._goal in ("nodes", "complete")
+        with (
+            Lookout(self._task, self._namespace, self._name, nodes=nodes) as lookout,
+            self._errands(lookout, approve) as errands,
+        ):
+            return self._watch(lookout, errands)
+
+    def _watch(self, lookout: Lookout, errands: Sequence[Errand]) -> Sight:
+        seen: Sight | None = None
+        while True:
+            now_seen = lookout.sight()
+            if now_seen is None:
+                self._look_away()
+                self._tell({**lookout.lines})
+            else:
+                seen = now_seen
+                found = self._assess(seen)
+                for errand in errands:
+                    errand.offer(seen)
+                self._tell({**lookout.lines, **found.lines, **_joined(errands)})
+                if found.reached:
+                    return seen
+                if found.stop is not None:
+                    raise self._hopeless(found)
+            if self._patience.left <= 0:
+                raise self._too_long(lookout, seen)
+            if lookout.bell.heard(max(min(TICK, self._patience.left), 0.0)):
+                self._task.clock.sleep(SETTLE)
+
+    # -- what is seen ---------------------------------------------------------------------------------------------
+
+    def _assess(self, seen: Sight) -> Assessment:
+        now = self._task.clock.now()
+        if self._blind is not None:
+            # While nothing could be seen, nothing has lasted.
+            missed, self._blind = now - self._blind, None
+            self._since = {topic: since + missed for topic, since in self._since.items()}
+        lines = assess(seen, self._goal, now, self._since, pools=self._pools).lines
+        self._since, self._lines = followed(self._since, self._lines, lines, now), lines
+        found = assess(seen, self._goal, now, self._since, pools=self._pools)
+        self._waits = [found.lines[topic] for topic in found.waits]
+        self._touch_due = found.touch
+        return found
+
+    def _look_away(self) -> None:
+        if self._blind is None:
+            self._blind = self._task.clock.now()
+
+    def _tell(self, lines: Mapping[str, str]) -> None:
+        """Say what is not as it was said last."""
+        back = {} if LOST in lines or LOST not in self._told else {LOST: "management API: it answers again"}
+        for topic, line in {**back, **lines}.items():
+            if self._told.get(topic) != line:
+                self._task.say(f"{line}, {in_words(self._patience.waited)}")
+        self._told = dict(lines)
+
+    # -- how it ends ----------------------------------------------------------------------------------------------
+
+    def _hopeless(self, found: Assessment) -> Failure:
+        stop = found.stop
+        if stop is None:
+            raise ValueError("there is hope")
+        return Failure(
+            "failed_state",
+            f"The hosted cluster {self.label} will not reach {GOALS[self._goal]}: {_sentence(stop.text)}",
+            object=self.label,
+            reason=stop.reason,
+            hint=stop.hint,
+            events=list(self._told.values()),
+        )
+
+    def _too_long(self, lookout: Lookout, seen: Sight | None) -> Failure:
+        waits = list(dict.fromkeys(self._waits if lookout.lost is None else lookout.lines.values()))
+        left = _left(self._task, seen) if self._goal == "gone" and seen is not None and not lookout.lost else []
+        named = "; ".join(line.rstrip(".") for line in [*waits, *left][:MOST_NAMED])
+        more = f"; and {len(waits) + len(left) - MOST_NAMED} more" if len(waits) + len(left) > MOST_NAMED else ""
+        return Failure(
+            "timeout",
+            f"The hosted cluster {self.label} has not reached {GOALS[self._goal]} within "
+            f"{in_words(self._patience.timeout)}. It still waits: {named or 'nothing was seen yet'}{more}.",
+            object=self.label,
+            reason=waits[0] if waits else "",
+            hint="Raise wait_timeout if this only takes longer; metalshift.maas.diagnose says whose turn it is.",
+            events=[*self._told.values(), *left],
+        )
+
+    # -- beside it ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _errands(self, lookout: Lookout, approve: bool) -> Iterator[Sequence[Errand]]:
+        task, bell, rest = self._task, lookout.bell, self._patience.tick
+        knows_maas = has_maas(task)
+        chosen = [Errand("touching a node pool", self._to_touch, self._touch, bell, TOUCH_AGAIN)]
+        if approve:
+            approving = _Approving(task, lookout, knows_maas)
+            chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
+        if knows_maas:
+            chosen.append(Errand("MAAS", _on_their_way, lambda seen: _in_maas(task, seen), bell, rest))
+        with ExitStack() as closing:
+            for each in chosen:
+                closing.callback(each.close)
+            yield chosen
+
+    def _to_touch(self, _seen: Sight) -> Hashable | None:
+        return tuple(self._touch_due) or None
+
+    def _touch(self, seen: Sight) -> Done:
+        """Any change makes the operator look at a node pool that it has forgotten."""
+        names = [name for name in self._touch_due if name in seen.pools]
+        for name in names:
+            version = text(seen.pools[name], "metadata", "resourceVersion")
+            self._task.kube.patch(NODE_POOLS, name, self._namespace, {"metadata": {"annotations": {TOUCHED: version}}})
+        said = "touched, so that the operator looks at it again"
+        return Done({f"touched {name}": f"node pool {name}: {said}" for name in names}, again=True)
+
+
+class _Approving:
+    """Approves what is due, and keeps what was said about it."""
+
+    def __init__(self, task: Task, lookout: Lookout, knows_maas: bool) -> None:
+        self._task, self._lookout, self._knows_maas = task, lookout, knows_maas
+        self._lines: dict[str, str] = {}
+
+    def waiting(self, seen: Sight) -> Hashable | None:
+        """The requests of kubelets that nobody has answered."""
+        return frozenset(name_of(each) for each in pending(seen) if text(each, "spec", "signerName") in SIGNERS) or None
+
+    def approve(self, seen: Sight) -> Done:
+        if not self._knows_maas:
+            said = "certificate requests: not approved, because the task does not say how MAAS is reached"
+            return Done({"certificate requests": said})
+        if self._lookout.hosted is None:
+            return Done(self._lines, again=True)
+        verdicts = approve_due(self._task, self._lookout.hosted, seen)
+        self._lines = {**self._lines, **{f"request {one.name}": _line_of(one) for one in verdicts}}
+        return Done(dict(self._lines), again=any(not one.approved for one in verdicts))
+
+
+def _line_of(verdict: Verdict) -> str:
+    whose = f" of {verdict.node}" if verdict.node else ""
+    if verdict.approved:
+        return f"certificate request {verdict.name}{whose}: approved ({verdict.kind})"
+    return f"certificate request {verdict.name}{whose}: not approved: {verdict.message.rstrip('.')}"
+
+
+# -- machines as MAAS has them --------------------------------------------------------------------------------------
+
+
+def _moving(seen: Sight) -> list[Object]:
+    """The MaasMachines whose machine is being deployed, or given back."""
+    return [
+        each
+        for each in seen.maas_machines
+        if system_id_of(each) and (is_deleted(each) or at(each, "status", "ready") is not True)
+    ]
+
+
+def _on_their_way(seen: Sight) -> Hashable | None:
+    return frozenset(system_id_of(each) for each in _moving(seen)) or None
+
+
+def _in_maas(task: Task, seen: Sight) -> Done:
+    """What MAAS says of them: one request for a hundred."""
+    moving = {system_id_of(each): name_of(each) for each in _moving(seen)}
+    found = machines_in_maas(task, [replace(seen, maas_machines=_moving(seen))])
+    if found is None or found.trouble:
+        return Done({"MAAS": f"MAAS: {found.trouble.rstrip('.')}"} if found else {}, again=True)
+    lines = {
+        f"MAAS {one}": f"machine {moving[one]} in MAAS: {_status(machine)}" for one, machine in found.machines.items()
+    }
+    return Done(lines, again=True)
+
+
+def _status(machine: Machine) -> str:
+    said = str(machine.get("status_message") or "").strip()
+    label = Status(machine["status"]).label
+    return f"{machine.get('hostname')} is {label}{f' ({said})' if said and said != label else ''}"
+
+
+# -- what is left ---------------------------------------------------------------------------------------------------
+
+
+def _left(task: Task, seen: Sight) -> list[str]:
+    """What is there still, and whose finalizers keep it."""
+    bodies = [
+        seen.cluster,
+        *seen.pools.values(),
+        seen.control_plane,
+        *seen.machine_deployments,
+        *seen.machine_sets,
+        *seen.machines,
+        *seen.maas_machines,
+    ]
+    kept = {f"{each['kind']} {name_of(each)}": _finalizers(each) for each in bodies if each is not None}
+    left = [f"{name} is kept by {', '.join(by)}" for name, by in kept.items() if by]
+    try:
+        namespace = task.kube.get(NAMESPACES, seen.control_plane_namespace)
+    except Failure:
+        return left
+    if namespace is None:
+        return left
+    state = "is being deleted" if is_deleted(namespace) else "is there"
+    return [*left, f"namespace {seen.control_plane_namespace} {state}"]
+
+
+def _finalizers(body: Object) -> list[str]:
+    """Of an object that is being deleted."""
+    return list(at(body, "metadata", "finalizers") or []) if is_deleted(body) else []
+
+
+def _joined(errands: Sequence[Errand]) -> dict[str, str]:
+    return {topic: line for errand in errands for topic, line in errand.lines.items()}
+
+
+def _sentence(said: str) -> str:
+    return f"{said.rstrip('.')}."

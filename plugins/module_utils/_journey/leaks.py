@@ -1,0 +1,611 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a hosted cluster has left behind: looked for wherever its parts leave something, and listed with the reason.
+
+Reading comes first, into `Remains`; what of that is a leak is decided without any request. Nothing is written.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import LEAVING, Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CONFIG_MAPS,
+    HOSTED_CLUSTERS,
+    MAAS_MACHINES,
+    MACHINES,
+    NAMESPACES,
+    NODE_POOLS,
+    PERSISTENT_VOLUMES,
+    SECRETS,
+    Kind,
+    Object,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
+    HOSTED_CONTROL_PLANE_LABEL,
+    deleting,
+    name_of,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight, control_plane_namespace
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import CLAIM, CLUSTER
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import HELD, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+
+# leak: it should be gone. suspect: it may be this cluster's, and nothing proves it. kept: it stays on purpose.
+VERDICTS = ("leak", "suspect", "kept")
+
+# What is looked for; each is in the summary, with 0 where nothing is left.
+KINDS = (
+    "machine",
+    "provider_id",
+    "vm",
+    "dns_record",
+    "ip_reservation",
+    "tag",
+    "namespace",
+    "volume",
+    "secret",
+    "config_map",
+    "node_pool",
+    "cluster_role",
+)
+
+OURS = {"app.kubernetes.io/managed-by": "metalshift.maas"}
+OUR_CLUSTER = "metalshift.maas/hosted-cluster"
+REFERENCED = "referenced-resource.hypershift.openshift.io/{}"
+OWNER_NAME, OWNER_NAMESPACE = "hypershift.openshift.io/owner.name", "hypershift.openshift.io/owner.namespace"
+SHARED_ROLE = "hypershift-cluster-api"
+# Made for clusters whose machines are LXD hosts; the provider takes none of them away.
+LXD_TAGS = ("maas-lxd-hcp-op-", "maas-lxd-wlc-", "maas-lxd-ready-op-", "maas-lxd-host-")
+# What people and the CLI call what they make for a cluster.
+USUAL_SECRETS = (
+    "pull-secret",
+    "ssh-key",
+    "etcd-encryption-key",
+    "maas-credentials",
+    "admin-kubeconfig",
+    "kubeadmin-password",
+)
+AT_ONCE = 6
+
+
+@dataclass(frozen=True)
+class Leak:
+    """One thing that is left, as people name it, why it is there, and what to do."""
+
+    kind: str
+    object: str
+    reason: str
+    hint: str = ""
+    verdict: str = "leak"
+
+    def to_dict(self) -> dict[str, str]:
+        return {
+            "kind": self.kind,
+            "object": self.object,
+            "reason": self.reason,
+            "hint": self.hint,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What was noted of the cluster before, if anything was: it names what nothing else attributes any more."""
+
+    system_ids: frozenset[str] = frozenset()
+    addresses: frozenset[str] = frozenset()
+    node_pools: frozenset[str] = frozenset()
+    infra_id: str = ""
+
+    @classmethod
+    def of(cls, noted: Any) -> Memory:
+        """Out of the result of `hosted_cluster_info`, of `hosted_cluster` with state absent, or any part of those."""
+        found: dict[str, set[str]] = {name: set() for name in WORTH_NOTING}
+        for key, value in _walk(noted):
+            for name, keys in WORTH_NOTING.items():
+                if key in keys:
+                    values = value if isinstance(value, list) else [value]
+                    found[name].update(str(one) for one in values if isinstance(one, str) and one)
+        addresses = {one for one in found["addresses"] if re.fullmatch(r"[0-9a-fA-F:.]+", one) and not one.isalnum()}
+        return cls(
+            frozenset(found["system_ids"]),
+            frozenset(addresses),
+            frozenset(found["node_pools"]),
+            next(iter(sorted(found["infra_ids"])), ""),
+        )
+
+
+WORTH_NOTING: Mapping[str, Collection[str]] = {
+    "system_ids": ("system_id",),
+    "addresses": ("ip_addresses", "addresses", "address", "host", "ip"),
+    "node_pools": ("node_pool",),
+    "infra_ids": ("infra_id", "infraID"),
+}
+
+
+def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key), inner
+            yield from _walk(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _walk(inner)
+
+
+@dataclass(frozen=True)
+class Remains:
+    """All that was read; what could not be is None, and its reason is in `unchecked`."""
+
+    namespace: str
+    name: str
+    memory: Memory = field(default_factory=Memory)
+    cluster: Object | None = None
+    others: Sequence[Object] = ()
+    # In all namespaces, or in the control plane's alone for a user who may not look further.
+    maas_machines: Sequence[Object] = ()
+    machines: Sequence[Object] = ()
+    node_pools: Sequence[Object] = ()
+    place: Object | None = None
+    volumes: Sequence[Object] | None = None
+    secrets: Sequence[Object] | None = None
+    config_maps: Sequence[Object] | None = None
+    roles: Sequence[Object] | None = None
+    held: Sequence[Mapping[str, Any]] | None = None
+    noted_machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    vms: Sequence[Mapping[str, Any]] | None = None
+    dns: Sequence[Mapping[str, Any]] | None = None
+    reservations: Sequence[Mapping[str, Any]] | None = None
+    tags: Sequence[Mapping[str, Any]] | None = None
+    # The users of MAAS in whose name the provider acts; empty if that is not known any more.
+    owners: frozenset[str] = frozenset()
+    unchecked: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def control_plane_namespace(self) -> str:
+        return control_plane_namespace(self.namespace, self.name)
+
+    @property
+    def infra_id(self) -> str:
+        return str(((self.cluster or {}).get("spec") or {}).get("infraID") or "") or self.memory.infra_id
+
+    @property
+    def is_there(self) -> bool:
+        return self.cluster is not None and not deleting(self.cluster)
+
+    @property
+    def named(self) -> set[str]:
+        """The machines that some MaasMachine names."""
+        return {system_id for system_id in map(system_id_of, self.maas_machines) if system_id}
+
+
+# -- deciding ------------------------------------------------------------------------------------------
+
+
+def leaks_in(remains: Remains) -> list[Leak]:
+    """What of all that is left of this cluster, in the order of KINDS."""
+    found = [leak for look in LOOKS for leak in look(remains)]
+    return sorted(found, key=lambda leak: (KINDS.index(leak.kind), VERDICTS.index(leak.verdict), leak.object))
+
+
+def _machines(remains: Remains) -> Iterator[Leak]:
+    named = remains.named
+    told = set()
+    for machine in remains.held or ():
+        system_id, notes = machine["system_id"], machine.get("workload_annotations") or {}
+        status = Status(machine["status"]).label
+        if system_id in named or notes.get(CLUSTER) not in (None, "", remains.label):
+            continue
+        told.add(system_id)
+        if notes.get(CLUSTER) == remains.label:
+            yield Leak(
+                "machine",
+                _title(machine),
+                f"MAAS has it {status} and marked as this cluster's, and no MaasMachine names it: its finalizer was "
+                "removed by force, or it was allocated and the answer was lost",
+                "hosted_cluster with state: absent and force: true releases it.",
+            )
+        elif machine.get("owner") in remains.owners and not notes.get(CLAIM):
+            was = system_id in remains.memory.system_ids
+            yield Leak(
+                "machine",
+                _title(machine),
+                f"{machine.get('owner')}, in whose name the MAAS provider acts, has it {status}, and no MaasMachine "
+                f"and no claim names it{'; it was noted as one of this cluster' if was else ''}",
+                "If nobody else uses it, release it with the module machine and state: ready.",
+                "suspect",
+            )
+    for system_id, machine in remains.noted_machines.items():
+        status_ = Status(machine["status"])
+        if system_id in named | told:
+            continue
+        if status_ in LEAVING:
+            yield Leak(
+                "machine", _title(machine), f"it is {status_.label}, and not Ready yet", "Wait until MAAS is through."
+            )
+        elif status_ in (Status.FAILED_RELEASING, Status.FAILED_DISK_ERASING):
+            said = str(machine.get("status_message") or "").rstrip(".")
+            why = f" ({said})" if said and said != status_.label else ""
+            yield Leak(
+                "machine",
+                _title(machine),
+                f"it is in {status_.label}{why}",
+                "Look at its events in MAAS, then release it with the module machine, state: ready and recover.",
+            )
+
+
+def _provider_ids(remains: Remains) -> Iterator[Leak]:
+    """MaasMachines of this cluster that name a machine which is somebody else's: deleting them releases it."""
+    held = {machine["system_id"]: machine for machine in remains.held or ()}
+    nodes = {
+        str(((body.get("spec") or {}).get("infrastructureRef") or {}).get("name")): str(
+            ((body.get("status") or {}).get("nodeRef") or {}).get("name") or ""
+        )
+        for body in remains.machines
+    }
+    for body in remains.maas_machines:
+        system_id = system_id_of(body)
+        if body["metadata"].get("namespace") != remains.control_plane_namespace or system_id not in held:
+            continue
+        rivals = tuple(
+            f"{one['metadata'].get('namespace')}/{name_of(one)}"
+            for one in remains.maas_machines
+            if system_id_of(one) == system_id and one is not body
+        )
+        named = Named(body, remains.label, nodes.get(name_of(body), ""), rivals)
+        found = belonging(held[system_id], named, remains.owners)
+        if found.verdict in ("foreign", "unsure") or rivals:
+            why = found.reason if found.verdict != "ours" else f"MaasMachine {' and '.join(rivals)} names it as well"
+            yield Leak(
+                "provider_id",
+                f"MaasMachine {body['metadata'].get('namespace')}/{name_of(body)}",
+                f"it names {_title(held[system_id])}, but {why}",
+                "Pause it with the annotation cluster.x-k8s.io/paused before anything is deleted, and correct its "
+                "spec.providerID: its deletion would release that machine.",
+                "leak" if found.verdict == "foreign" else "suspect",
+            )
+
+
+def _vms(remains: Remains) -> Iterator[Leak]:
+    named = remains.named
+    pools = {*remains.memory.node_pools, *(name_of(body) for body in remains.node_pools)}
+    known = {name_of(body) for body in remains.maas_machines}
+    for machine in remains.vms or ():
+        name = address(machine)
+        if machine["system_id"] in named or any(name.startswith(f"vm-{one}") for one in known):
+            continue
+        ours = machine["system_id"] in remains.memory.system_ids or any(
+            re.fullmatch(rf"vm-{re.escape(pool)}-[a-z0-9]{{5,10}}-[a-z0-9]{{5}}(-[a-z0-9]{{5}})?", name)
+            for pool in pools
+        )
+        yield Leak(
+            "vm",
+            _title(machine),
+            "it has the name that the MAAS provider gives its virtual machines, and no MaasMachine names it: the "
+            "provider releases them, and cannot delete them without its Secret capmaas-manager-bootstrap-credentials",
+            "Delete it with the module machine and state: absent.",
+            "leak" if ours else "suspect",
+        )
+
+
+def _dns(remains: Remains) -> Iterator[Leak]:
+    if remains.is_there:
+        return
+    own = [name for name in {remains.name, remains.infra_id} if name]
+    made_by_provider = re.compile(rf"({'|'.join(map(re.escape, own))})-[a-z0-9]{{6}}\..+")
+    made_for_it = re.compile(rf"(api|api-int|\*\.apps|apps|oauth|konnectivity|ignition)\.{re.escape(remains.name)}\..+")
+    for record in remains.dns or ():
+        fqdn = str(record.get("fqdn") or "")
+        by_provider = made_by_provider.fullmatch(fqdn)
+        if by_provider or made_for_it.fullmatch(fqdn):
+            whose = "the MAAS provider makes it and never removes it" if by_provider else "it was made for this cluster"
+            yield Leak("dns_record", fqdn, f"{whose}, and the cluster is gone", "Remove it with the module dns_record.")
+
+
+def _reservations(remains: Remains) -> Iterator[Leak]:
+    if remains.is_there:
+        return
+    for one in remains.reservations or ():
+        ip = str(one.get("ip") or "")
+        users = [link for link in one.get("interface_set") or () if link]
+        if ip in remains.memory.addresses and not users:
+            yield Leak(
+                "ip_reservation",
+                ip,
+                f"{one.get('alloc_type_name') or 'reserved'}, and used by nothing; it was noted as an address of this "
+                "cluster",
+                "Release it in MAAS, with ipaddresses op=release or the module ip_reservation.",
+            )
+
+
+def _tags(remains: Remains) -> Iterator[Leak]:
+    mine = [name for name in {remains.infra_id, remains.memory.infra_id} if name]
+    for tag in remains.tags or ():
+        name = str(tag["name"])
+        if not name.startswith(LXD_TAGS) or remains.is_there:
+            continue
+        ours = any(part in name for part in mine)
+        yield Leak(
+            "tag",
+            name,
+            "the MAAS provider makes it for machines that serve as LXD hosts, and never removes it",
+            "Remove it with the module tag when no cluster uses it.",
+            "leak" if ours else "suspect",
+        )
+
+
+def _namespaces(remains: Remains) -> Iterator[Leak]:
+    place = remains.place
+    if place is None or remains.is_there:
+        return
+    if HOSTED_CONTROL_PLANE_LABEL not in (place["metadata"].get("labels") or {}):
+        yield Leak(
+            "namespace",
+            name_of(place),
+            "it has the name of the control plane's namespace, and HyperShift did not make it",
+            "",
+            "kept",
+        )
+        return
+    said = [
+        str(one.get("message") or one.get("reason")).rstrip(".")
+        for one in (place.get("status") or {}).get("conditions") or ()
+        if one.get("status") == "True"
+    ]
+    why = f"it is being deleted and does not go: {'; '.join(said) or 'Kubernetes does not say why'}"
+    yield Leak(
+        "namespace",
+        name_of(place),
+        why if deleting(place) else "it is the namespace of the control plane, and the cluster is gone",
+        "hosted_cluster with state: absent takes it away; with force: true also when it hangs.",
+    )
+
+
+def _volumes(remains: Remains) -> Iterator[Leak]:
+    for body in remains.volumes or ():
+        spec = body.get("spec") or {}
+        claim = spec.get("claimRef") or {}
+        if claim.get("namespace") != remains.control_plane_namespace or remains.is_there:
+            continue
+        what = "etcd's data, Secrets among them" if str(claim.get("name")).startswith("data-etcd") else "data"
+        phase = (body.get("status") or {}).get("phase") or "unknown"
+        yield Leak(
+            "volume",
+            f"PersistentVolume {name_of(body)}",
+            f"it holds {what} ({claim.get('name')}), is {phase}, and its reclaim policy is "
+            f"{spec.get('persistentVolumeReclaimPolicy') or 'not set'}",
+            "Delete it, and what is behind it in your storage, when nobody needs the data.",
+        )
+
+
+def _secrets(remains: Remains) -> Iterator[Leak]:
+    for kind, bodies in (("secret", remains.secrets), ("config_map", remains.config_maps)):
+        for body in bodies or ():
+            found = None if remains.is_there else _kept_object(remains, kind, body)
+            if found is not None:
+                yield found
+
+
+def _kept_object(remains: Remains, kind: str, body: Object) -> Leak | None:
+    metadata = body["metadata"]
+    labels, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    name = f"{body['kind']} {metadata.get('namespace')}/{name_of(body)}"
+    made_by_us = OURS.items() <= labels.items() and labels.get(OUR_CLUSTER) == remains.name
+    credentials = name_of(body) == f"{remains.name}-maas-credentials"
+    if made_by_us and credentials:
+        return Leak(
+            kind,
+            name,
+            "the credentials outlive their cluster on purpose",
+            "hosted_cluster with state: absent and remove_credentials: true removes it.",
+            "kept",
+        )
+    if made_by_us:
+        return Leak(kind, name, "it was made for this cluster", "hosted_cluster with state: absent removes it.")
+    usual = name_of(body) in {f"{remains.name}-{what}" for what in USUAL_SECRETS}
+    referenced = REFERENCED.format(remains.name) in notes
+    of_infra = remains.infra_id and labels.get("hypershift.openshift.io/auto-created-for-infra") == remains.infra_id
+    if not (usual or referenced or of_infra):
+        return None
+    why = "the cluster used it" if referenced else "it has the name, or the label, of something made for this cluster"
+    owners = metadata.get("ownerReferences") or ()
+    if any(one["kind"] == "HostedCluster" and one["name"] == remains.name for one in owners):
+        return Leak(kind, name, "it belongs to the HostedCluster, and its garbage collection is due", "Wait a minute.")
+    return Leak(kind, name, f"{why}, and this collection did not make it", "Delete it if no one needs it.", "kept")
+
+
+def _pools(remains: Remains) -> Iterator[Leak]:
+    if remains.cluster is not None:
+        return
+    for body in remains.node_pools:
+        yield Leak(
+            "node_pool",
+            f"NodePool {remains.label.partition('/')[0]}/{name_of(body)}",
+            "its cluster is gone" + (", and it is being deleted" if deleting(body) else ""),
+            "node_pool with state: absent removes it.",
+        )
+
+
+def _roles(remains: Remains) -> Iterator[Leak]:
+    for body in remains.roles or ():
+        labels, name = body["metadata"].get("labels") or {}, name_of(body)
+        owner = (labels.get(OWNER_NAMESPACE), labels.get(OWNER_NAME))
+        own_name = f"{SHARED_ROLE}-{remains.control_plane_namespace}"
+        if not remains.is_there and (owner == (remains.namespace, remains.name) or name == own_name):
+            yield Leak(
+                "cluster_role",
+                f"{body['kind']} {name}",
+                "the operator made it for this cluster, and the cluster is gone",
+                "Delete it.",
+            )
+        elif name == SHARED_ROLE and body["kind"] == "ClusterRole" and not remains.others and not remains.cluster:
+            yield Leak(
+                "cluster_role",
+                f"{body['kind']} {name}",
+                "all hosted clusters share it, and the operator never removes it; no hosted cluster is left",
+                "The next hosted cluster uses it again; the role hypershift_operator removes it with the operator.",
+                "kept",
+            )
+
+
+LOOKS: Sequence[Callable[[Remains], Iterator[Leak]]] = (
+    _machines,
+    _provider_ids,
+    _vms,
+    _dns,
+    _reservations,
+    _tags,
+    _namespaces,
+    _volumes,
+    _secrets,
+    _pools,
+    _roles,
+)
+
+
+def _title(machine: Mapping[str, Any]) -> str:
+    name = address(machine)
+    return name if name == machine["system_id"] else f"{name} ({machine['system_id']})"
+
+
+# -- reading -------------------------------------------------------------------------------------------
+
+
+def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Remains:
+    """Look wherever something may be left. What this user may not read is told as unchecked."""
+    memory = Memory.of(noted)
+    place = control_plane_namespace(namespace, name)
+    answers, unchecked = _answered({**_kube_looks(task, namespace, place), **_maas_looks(task, memory)})
+    if not _reaches_maas(task):
+        unchecked.append(
+            "MAAS was not asked: maas_endpoint and maas_api_key are not set, so machines, virtual machines, DNS "
+            "records, reservations and tags were not looked at."
+        )
+    elif not memory.addresses:
+        unchecked.append(
+            "Reservations of addresses cannot be told from others without noted: MAAS does not say what one is for."
+        )
+    clusters = answers.get("clusters") or []
+    roles = [answers.get("cluster_roles"), answers.get("cluster_role_bindings")]
+    everywhere = answers.get("all_maas_machines")
+    owners: frozenset[str] = frozenset()
+    if _reaches_maas(task) and answers.get("held") is not None:
+        owners = Caretakers(task, namespace, name).owners(Machines(task.maas).me)
+    return Remains(
+        namespace=namespace,
+        name=name,
+        memory=memory,
+        cluster=next((body for body in clusters if name_of(body) == name), None),
+        others=[*(body for body in clusters if name_of(body) != name), *(answers.get("other_clusters") or [])],
+        maas_machines=everywhere if everywhere is not None else (answers.get("maas_machines") or []),
+        machines=answers.get("machines") or [],
+        node_pools=[
+            body for body in answers.get("node_pools") or [] if (body.get("spec") or {}).get("clusterName") == name
+        ],
+        place=answers.get("place"),
+        volumes=answers.get("volumes"),
+        secrets=answers.get("secrets"),
+        config_maps=answers.get("config_maps"),
+        roles=None if None in roles else [body for some in roles for body in some or ()],
+        held=answers.get("held"),
+        noted_machines=answers.get("noted_machines") or {},
+        vms=answers.get("vms"),
+        dns=answers.get("dns"),
+        reservations=answers.get("reservations") if memory.addresses else None,
+        tags=answers.get("tags"),
+        owners=owners,
+        unchecked=sorted(unchecked),
+    )
+
+
+def find(task: Task, seen: Sight | tuple[str, str], noted: Any = None) -> list[Leak]:
+    """What a hosted cluster has left, or what of it is wrong while it is there."""
+    namespace, name = (seen.namespace, seen.name) if isinstance(seen, Sight) else seen
+    return leaks_in(gather(task, namespace, name, noted))
+
+
+Look = Callable[[], Any]
+
+
+def _kube_looks(task: Task, namespace: str, place: str) -> dict[str, Look]:
+    kube = task.kube
+
+    def listed(kind: Kind, where: str = "") -> Look:
+        return lambda: kube.list(kind, where)
+
+    return {
+        "clusters": listed(HOSTED_CLUSTERS, namespace),
+        "other_clusters": lambda: [
+            body for body in kube.list(HOSTED_CLUSTERS) if body["metadata"].get("namespace") != namespace
+        ],
+        "node_pools": listed(NODE_POOLS, namespace),
+        "all_maas_machines": listed(MAAS_MACHINES),
+        "maas_machines": listed(MAAS_MACHINES, place),
+        "machines": listed(MACHINES, place),
+        "place": lambda: kube.get(NAMESPACES, place),
+        "volumes": listed(PERSISTENT_VOLUMES),
+        "secrets": listed(SECRETS, namespace),
+        "config_maps": listed(CONFIG_MAPS, namespace),
+        "cluster_roles": listed(CLUSTER_ROLES),
+        "cluster_role_bindings": listed(CLUSTER_ROLE_BINDINGS),
+    }
+
+
+def _maas_looks(task: Task, memory: Memory) -> dict[str, Look]:
+    if not _reaches_maas(task):
+        return {}
+    maas, machines = task.maas, Machines(task.maas)
+    return {
+        "held": lambda: machines.listed(status=[status.filter for status in sorted(HELD)]),
+        "noted_machines": lambda: machines.read(memory.system_ids),
+        "vms": lambda: [
+            machine
+            for machine in machines.listed(status=[Status.READY.filter, Status.NEW.filter])
+            if address(machine).startswith("vm-")
+        ],
+        "dns": lambda: maas.get("dnsresources/"),
+        "reservations": lambda: maas.get("ipaddresses/", {"all": True} if machines.sees_all else {}),
+        "tags": lambda: maas.get("tags/"),
+    }
+
+
+def _reaches_maas(task: Task) -> bool:
+    return bool(task.params.get("maas_endpoint") and task.params.get("maas_api_key"))
+
+
+def _answered(looks: Mapping[str, Look]) -> tuple[dict[str, Any], list[str]]:
+    answers: dict[str, Any] = {}
+    unchecked: list[str] = []
+    for name, answer in each(looks, lambda name: looks[name](), AT_ONCE):
+        if not isinstance(answer, Failure):
+            answers[name] = answer
+            continue
+        # What nobody may do without is a failure of the task; the rest is told.
+        if answer.kind not in ("forbidden", "unsupported", "not_found") or name == "clusters":
+            raise answer
+        unchecked.append(f"{name.replace('_', ' ').capitalize()}: {(answer.reason or answer.message).rstrip('.')}.")
+    return answers, unchecked
+
+
+def summary(found: Iterable[Leak]) -> dict[str, int]:
+    """How many of each kind, those that stay on purpose apart."""
+    counted = list(found)
+    return {kind: sum(leak.kind == kind and leak.verdict != "kept" for leak in counted) for kind in KINDS}

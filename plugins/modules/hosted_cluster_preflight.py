@@ -65,7 +65,7 @@ options:
     description: Mirrors of images, as in the HostedCluster. With platform V(maas) they keep node pools from starting.
     type: list
     elements: dict
-  service_address:
+  services_address:
     description: The address at which services of the control plane are published by node ports.
     type: str
   services:
@@ -77,18 +77,21 @@ options:
         description: The service.
         type: str
         required: true
-        choices: [APIServer, OAuthServer, OIDC, Konnectivity, Ignition, OVNSbDb]
+        choices: [APIServer, Ignition, Konnectivity, OAuthServer, OIDC]
       type:
         description: How it is published.
         type: str
         choices: [NodePort, LoadBalancer, Route, None, S3]
         default: NodePort
       address:
-        description: The address of a V(NodePort). If not set, O(service_address).
+        description: The address of a V(NodePort). If not set, O(services_address).
         type: str
       port:
         description: The port of a V(NodePort). If not set, one is chosen.
         type: int
+      hostname:
+        description: The name of a V(Route) or V(LoadBalancer). It is not looked at.
+        type: str
   node_pools:
     description: The node pools that the hosted cluster is to have.
     type: list
@@ -100,9 +103,20 @@ options:
         type: str
         required: true
       replicas:
-        description: How many nodes it is to have. With autoscaling, the fewest.
+        description: How many nodes it is to have.
         type: int
-        required: true
+      autoscaling:
+        description: The fewest and the most nodes. The fewest are asked for.
+        type: dict
+        suboptions:
+          min:
+            description: The fewest nodes.
+            type: int
+            required: true
+          max:
+            description: The most nodes.
+            type: int
+            required: true
       image:
         description: The image in MAAS.
         type: str
@@ -177,7 +191,7 @@ EXAMPLES = r"""
     name: demo
     release: quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64
     base_domain: example.com
-    service_address: 10.0.0.10
+    services_address: 10.0.0.10
     node_pools:
       - name: workers
         replicas: 3
@@ -235,6 +249,12 @@ preflight:
       description: How many checks ended how.
       type: dict
       sample: {"failed": 0, "ok": 14, "unknown": 0, "warning": 1}
+    asks_for:
+      description:
+        - What the node pools ask for, for the annotation C(metalshift.maas/asks-for) of the HostedCluster.
+          Until a node pool exists, others who look for machines count what it asks for, if this HostedCluster is older
+          than theirs.
+      type: str
     table:
       description: The same for people, a line a check, the worst first.
       type: list
@@ -246,6 +266,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import preflight
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity import announcement
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Check, PoolWish, Wish, table
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
@@ -255,15 +276,20 @@ SERVICE_OPTIONS: dict[str, dict[str, Any]] = {
     "service": {
         "type": "str",
         "required": True,
-        "choices": ["APIServer", "OAuthServer", "OIDC", "Konnectivity", "Ignition", "OVNSbDb"],
+        "choices": ["APIServer", "Ignition", "Konnectivity", "OAuthServer", "OIDC"],
     },
     "type": {"type": "str", "choices": ["NodePort", "LoadBalancer", "Route", "None", "S3"], "default": "NodePort"},
     "address": {"type": "str"},
     "port": {"type": "int"},
+    "hostname": {"type": "str"},
 }
 POOL_OPTIONS: dict[str, dict[str, Any]] = {
     "name": {"type": "str", "required": True},
-    "replicas": {"type": "int", "required": True},
+    "replicas": {"type": "int"},
+    "autoscaling": {
+        "type": "dict",
+        "options": {"min": {"type": "int", "required": True}, "max": {"type": "int", "required": True}},
+    },
     "image": {"type": "str"},
     "zone": {"type": "str"},
     "resource_pool": {"type": "str"},
@@ -288,9 +314,16 @@ SPEC = Spec(
         "dns_in_maas": {"type": "bool", "default": False},
         "etcd_storage_class": {"type": "str"},
         "image_content_sources": {"type": "list", "elements": "dict"},
-        "service_address": {"type": "str"},
+        "services_address": {"type": "str"},
         "services": {"type": "list", "elements": "dict", "options": SERVICE_OPTIONS},
-        "node_pools": {"type": "list", "elements": "dict", "default": [], "options": POOL_OPTIONS},
+        "node_pools": {
+            "type": "list",
+            "elements": "dict",
+            "default": [],
+            "options": POOL_OPTIONS,
+            "mutually_exclusive": [("replicas", "autoscaling")],
+            "required_one_of": [("replicas", "autoscaling")],
+        },
         "operator_namespace": {"type": "str", "default": "hypershift"},
         "checks": {"type": "list", "elements": "str", "choices": sorted(preflight.NAMES)},
         "fail": {"type": "bool", "default": True},
@@ -300,11 +333,13 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Look at everything, and tell what would fail."""
-    found = preflight.examine(task, _wish(task.params), task.params["checks"] or ())
+    wish = _wish(task.params)
+    found = preflight.examine(task, wish, task.params["checks"] or ())
     said = {
         "checks": [check.to_dict() for check in found],
         "summary": {status: sum(check.status == status for check in found) for status in STATUSES},
         "table": table(found),
+        "asks_for": announcement([(pool.name, pool.replicas, pool.maas) for pool in wish.pools]) if wish.pools else "",
     }
     failed = [check for check in found if check.status == "failed"]
     failure = _failure(task.params, failed) if failed and task.params["fail"] else None
@@ -339,7 +374,7 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         image_content_sources=bool(params["image_content_sources"]),
         dns_in_maas=params["dns_in_maas"],
         pools=[_pool(pool) for pool in params["node_pools"]],
-        services=preflight.services_of(params["services"], params["service_address"]),
+        services=preflight.services_of(params["services"], params["services_address"]),
     )
 
 
@@ -354,13 +389,17 @@ def _pool(options: Mapping[str, Any]) -> PoolWish:
     }
     return PoolWish(
         name=options["name"],
-        replicas=options["replicas"],
+        replicas=_replicas(options),
         image=options["image"] or "",
         arch=options["arch"],
         upgrade_type=options["upgrade_type"],
         max_surge=_surge(options),
         maas={key: value for key, value in maas.items() if value},
     )
+
+
+def _replicas(options: Mapping[str, Any]) -> int:
+    return int(options["replicas"] if options["autoscaling"] is None else options["autoscaling"]["min"])
 
 
 def _surge(options: Mapping[str, Any]) -> int | None:
@@ -370,7 +409,7 @@ def _surge(options: Mapping[str, Any]) -> int | None:
         return None
     text = str(value).strip()
     if text.endswith("%") and text[:-1].isdigit():
-        return int(-(-options["replicas"] * int(text[:-1]) // 100))
+        return -(-_replicas(options) * int(text[:-1]) // 100)
     if not text.isdigit():
         raise Failure("invalid", f"max_surge cannot be {value!r}.", hint="Write a number, or a share such as 25%.")
     return int(text)

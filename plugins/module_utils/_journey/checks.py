@@ -23,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity 
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.registry import Answer
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Machine, shortfall
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine, shortfall
 
 Verdict = Literal["ok", "warning", "failed", "unknown"]
 
@@ -155,7 +155,13 @@ class Demand:
 def _own_ask(wish: Wish, pool: PoolWish, there: Object | None, maas_machines: Sequence[Object]) -> Ask:
     have = machines_of(there, maas_machines) if there else []
     got = sum(1 for each in have if each["spec"].get("systemID") or each["spec"].get("providerID"))
-    return Ask(wish.label, pool.name, max(pool.replicas - got, 0), constraints_of(pool.maas))
+    return Ask(wish.label, pool.name, max(pool.replicas - got, 0), _constraints(pool, there))
+
+
+def _constraints(pool: PoolWish, there: Object | None) -> Constraints:
+    """What a node pool that exists asks for stays, where nothing else is wished."""
+    kept = ((there or {}).get("spec", {}).get("platform") or {}).get("maas") or {}
+    return constraints_of({**kept, **pool.maas})
 
 
 def capacity(demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:

@@ -73,9 +73,8 @@ def ask(image: Image, pull_secret: str, *, verify: bool | str = True) -> Answer:
     with requests.Session() as session:
         # The registry of the release is reached as the environment says, but never with a login from ~/.netrc.
         session.auth = _as_is
-        session.verify = verify
         try:
-            return _asked(session, image, login)
+            return _asked(session, image, login, verify)
         except SSLError as error:
             return Answer("untrusted", _reason(error))
         except RequestException as error:
@@ -98,14 +97,17 @@ def _encoded(login: Mapping[str, Any]) -> str:
     return base64.b64encode(f"{login['username']}:{login.get('password', '')}".encode()).decode()
 
 
-def _asked(session: requests.Session, image: Image, login: str) -> Answer:
+def _asked(session: requests.Session, image: Image, login: str, verify: bool | str) -> Answer:
     url = f"https://{image.host}/v2/{image.repository}/manifests/{image.reference}"
     headers = {"Accept": ", ".join((*INDEXES, *MANIFESTS))}
-    response = session.get(url, headers=headers, timeout=TIMEOUT)
+    # With each request: a session's own is overruled by the environment.
+    response = session.get(url, headers=headers, timeout=TIMEOUT, verify=verify)
     if response.status_code == 401:
-        authorization = _authorization(session, response.headers.get("WWW-Authenticate", ""), login)
+        authorization = _authorization(session, response.headers.get("WWW-Authenticate", ""), login, verify)
         if authorization:
-            response = session.get(url, headers={**headers, "Authorization": authorization}, timeout=TIMEOUT)
+            response = session.get(
+                url, headers={**headers, "Authorization": authorization}, timeout=TIMEOUT, verify=verify
+            )
     if response.status_code in (401, 403):
         return Answer("refused", f"status {response.status_code}")
     if response.status_code == 404:
@@ -120,7 +122,7 @@ def _asked(session: requests.Session, image: Image, login: str) -> Answer:
     return Answer("there", architectures=tuple(sorted(set(map(str, listed)) - {"unknown"})))
 
 
-def _authorization(session: requests.Session, challenge: str, login: str) -> str:
+def _authorization(session: requests.Session, challenge: str, login: str, verify: bool | str) -> str:
     """What to send along after a 401; empty if there is nothing that could help."""
     scheme, _space, rest = challenge.partition(" ")
     if scheme.lower() == "basic":
@@ -130,7 +132,7 @@ def _authorization(session: requests.Session, challenge: str, login: str) -> str
     if scheme.lower() != "bearer" or not realm.startswith("https://"):
         return ""
     headers = {"Authorization": f"Basic {login}"} if login else {}
-    response = session.get(realm, params=asked, headers=headers, timeout=TIMEOUT)
+    response = session.get(realm, params=asked, headers=headers, timeout=TIMEOUT, verify=verify)
     if response.status_code != 200:
         return ""
     try:

@@ -121,6 +121,12 @@ def test_another_cluster_elsewhere_is_no_rival() -> None:
     assert named(found, "machines for workers").status == "ok"
 
 
+def test_a_node_pool_that_exists_keeps_what_it_asks_for_where_nothing_else_is_wished() -> None:
+    there = [node_pool("demo", 1, "workers", zone="az2", tags=["worker"])]
+    found = on_machines(wish(pools=[pool(2, maas={})]), [machine(), machine("x", "az2")], pools=there)
+    assert "zone az2, tag worker" in named(found, "machines for workers").found
+
+
 ASKS = '[{"name":"workers","count":2,"maas":{}}]'
 
 

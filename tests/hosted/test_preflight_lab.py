@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preflight against real APIs and a real registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from hosted.play import run
+from integration.harness import Outcome
+from lab.kube.handle import Lab
+
+POOL = {
+    "name": "workers",
+    "replicas": 2,
+    "image": "custom/rhcos-4.20",
+    "tags": ["worker"],
+    "min_cpu": 4,
+    "min_memory": "8GiB",
+}
+
+
+def wished(lab: Lab, **more: Any) -> dict[str, Any]:
+    return {
+        "name": "early",
+        "release": lab.release(),
+        "release_ca_cert": str(lab.folder / "pki" / "registry-ca.crt"),
+        "pull_secret": {"auths": {}},
+        "base_domain": "lab.example",
+        "dns_in_maas": True,
+        "services_address": "127.0.0.1",
+        "node_pools": [POOL],
+        **more,
+    }
+
+
+def check(outcome: Outcome, name: str) -> Mapping[str, str]:
+    return next(each for each in outcome["preflight"]["checks"] if each["name"] == name)
+
+
+def test_a_lab_is_fit_for_a_hosted_cluster_and_nothing_is_written(lab: Lab) -> None:
+    outcome = run(lab, "hosted_cluster_preflight", wished(lab))
+    assert not outcome.failed, outcome.msg
+    statuses = {each["name"]: each["status"] for each in outcome["preflight"]["checks"]}
+    assert {name for name, status in statuses.items() if status != "ok"} == {"user spectro"}
+    assert statuses["release"] == "ok"
+    writes = [line for line in outcome.screen.traced if " GET " not in line]
+    assert len(writes) == 1
+    assert "selfsubjectaccessreviews" in writes[0]
+    assert len(outcome.screen.traced) <= 20
+
+
+def test_all_that_is_wrong_is_one_sentence_and_the_whole_table(lab: Lab) -> None:
+    args = wished(
+        lab,
+        release=lab.release("4.20.99"),
+        etcd_storage_class="fast",
+        image_content_sources=[{"source": "quay.io", "mirrors": ["mirror.example"]}],
+        node_pools=[{**POOL, "zone": "az9", "image": "custom/none"}],
+    )
+    outcome = run(lab, "hosted_cluster_preflight", args)
+    assert outcome.failed
+    failed = {each["name"] for each in outcome["preflight"]["checks"] if each["status"] == "failed"}
+    assert failed == {
+        "release",
+        "storage class",
+        "image content sources",
+        "names in MAAS",
+        "image custom/none",
+        "machines for workers",
+    }
+    assert outcome.msg.startswith("The hosted cluster clusters/early would not come up: release: ")
+    assert outcome["failure"]["kind"] == "conflict"
+    assert all(each["advice"] for each in outcome["preflight"]["checks"] if each["status"] == "failed")
+    assert not run(lab, "hosted_cluster_preflight", {**args, "fail": False}).failed
+
+
+def test_too_few_machines_are_a_matter_of_capacity(lab: Lab) -> None:
+    outcome = run(lab, "hosted_cluster_preflight", wished(lab, node_pools=[{**POOL, "replicas": 99}]))
+    assert outcome["failure"]["kind"] == "capacity"
+    assert "99 machines asked for" in outcome.msg
+
+
+def test_a_user_who_may_little_is_told_what_is_missing(lab: Lab) -> None:
+    rules = [
+        {"apiGroups": ["hypershift.openshift.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": ["storage.k8s.io"], "resources": ["*"], "verbs": ["list"]},
+    ]
+    reader = lab.user("preflight-reader", rules)
+    outcome = run(lab, "hosted_cluster_preflight", {**wished(lab), "kubeconfig": str(reader), "fail": False})
+    rights = check(outcome, "rights in Kubernetes")
+    assert rights["status"] == "failed"
+    assert "create hostedclusters.hypershift.openshift.io in clusters" in rights["found"]
+    assert check(outcome, "storage class")["status"] == "ok"
+    operator = check(outcome, "operator")
+    assert operator["status"] == "unknown"
+    assert "could not be checked" in operator["found"]
+
+
+def test_a_registry_that_asks_for_a_login_gets_that_of_the_pull_secret(new_lab: Callable[..., Lab]) -> None:
+    lab = new_lab(machines=1, operator=False)
+    lab.fault("registry-private")
+    args = wished(lab, checks=["release"], fail=False)
+    login = {"auths": {lab.facts["registry"]: {"auth": "bGFiOndyb25n"}}}
+    for secret in ({"auths": {}}, login, json.dumps(login)):
+        outcome = run(lab, "hosted_cluster_preflight", {**args, "pull_secret": secret})
+        assert check(outcome, "release")["status"] == "failed", secret
+        assert "does not give" in check(outcome, "release")["found"]
+        assert "bGFiOndyb25n" not in json.dumps(outcome.result)
+    lab.heal()
+    without_authority = {**args, "release_ca_cert": None}
+    assert "is not trusted here" in check(run(lab, "hosted_cluster_preflight", without_authority), "release")["found"]
+    lab.fault("registry-down")
+    found = check(run(lab, "hosted_cluster_preflight", args), "release")
+    assert found["status"] == "warning"
+    assert "cannot be reached from here" in found["found"]
+
+
+def test_a_cluster_without_hypershift_is_told_so(new_lab: Callable[..., Lab]) -> None:
+    lab = new_lab(machines=1, operator=False)
+    outcome = run(lab, "hosted_cluster_preflight", wished(lab, node_pools=[], fail=False))
+    assert check(outcome, "platform")["found"] == "The cluster does not know HostedClusters."
+    assert check(outcome, "operator")["status"] == "failed"
+    assert check(outcome, "operator and release")["status"] == "unknown"
+
+
+@pytest.mark.parametrize("which", ["MAAS", "Kubernetes"])
+def test_a_server_that_does_not_answer_is_one_failed_check(lab: Lab, which: str) -> None:
+    nowhere = {
+        "MAAS": {"maas_endpoint": "http://127.0.0.1:9/MAAS", "maas_timeout": 1},
+        "Kubernetes": {"kubeconfig": None, "host": "https://127.0.0.1:9", "api_key": "none"},
+    }
+    outcome = run(lab, "hosted_cluster_preflight", {**wished(lab), **nowhere[which]})
+    assert outcome.failed
+    assert check(outcome, f"{which} answers")["status"] == "failed"
+    unknown = [each for each in outcome["preflight"]["checks"] if each["status"] == "unknown"]
+    assert unknown
+    assert all(each["found"] == f"This could not be checked without {which}." for each in unknown)

@@ -16,26 +16,41 @@ PURE = {
     *(
         f"{PACKAGE}._kube.{name}"
         for name in (
+            "capability",
+            "cluster_manifest",
             "cluster_progress",
+            "condition_docs",
             "conditions",
             "conditions_cluster_api",
             "conditions_hypershift",
             "csr",
+            "differences",
             "errors",
             "fields",
             "findings",
+            "immutables",
             "kinds",
             "meanings",
+            "merge",
+            "ownership",
+            "pool_manifest",
             "pool_progress",
             "progress",
             "provider_id",
+            "publishing",
             "removal_progress",
+            "secrets",
             "shared_rows",
             "sight",
+            "units",
+            "views",
         )
     ),
 }
-PLAIN = {"__future__", "collections", "collections.abc", "copy", "dataclasses", "functools", "json", "re", "typing"}
+PLAIN = {
+    *("__future__", "base64", "binascii", "collections", "collections.abc", "copy", "dataclasses", "decimal"),
+    *("functools", "ipaddress", "itertools", "json", "re", "typing"),
+}
 
 
 def imported(source: str) -> set[str]:

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bringing Kubernetes objects to what a task wishes: found, compared, shown, tried, written.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.differences import Difference, differences
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, Kind, Object, kind_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+
+
+def label_of(kind: Kind, namespace: str, name: str) -> str:
+    """An object in a sentence."""
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One object as it is, and as it is to be applied. One that is made `once` is never written again."""
+
+    wanted: Object
+    live: Object | None
+    once: bool = False
+    differences: Sequence[Difference] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found: list[Difference] = []
+        if self.live is not None and not self.once and not self._is_secret_as_wished:
+            found = differences(self.live, self.wanted, applied(self.live))
+        object.__setattr__(self, "differences", found)
+
+    @property
+    def _is_secret_as_wished(self) -> bool:
+        """Whether it is a Secret that holds what is wanted, in whatever words, with the labels that are wanted."""
+        live, wanted = self.live or {}, self.wanted
+        if wanted["kind"] != "Secret" or not secrets.same_content(live, wanted):
+            return False
+        return not differences({**live, "data": None}, {**wanted, "data": None}, {})
+
+    @property
+    def label(self) -> str:
+        metadata = self.wanted["metadata"]
+        return label_of(kind_of(self.wanted), metadata.get("namespace", ""), metadata["name"])
+
+    @property
+    def step(self) -> Step | None:
+        """What is to be done, as it is shown; None when it is as wished."""
+        if self.live is None:
+            return Step("create", self.label, after=_told(self.wanted))
+        if not self.differences:
+            return None
+        before = {each.field: self._shown(each, each.now, secrets.HIDDEN_BEFORE) for each in self.differences}
+        after = {each.field: self._shown(each, each.wanted, secrets.HIDDEN_AFTER) for each in self.differences}
+        return Step("update", self.label, ", ".join(before), before, after)
+
+    def _shown(self, difference: Difference, value: Any, hidden: str) -> Any:
+        is_secret = self.wanted["kind"] == "Secret" and difference.path[0] == "data"
+        return hidden if is_secret and value is not None else value
+
+    def tried(self, kube: Kube) -> Object:
+        """The object as the API would have it, by a dry run. One whose namespace is missing is tried in another."""
+        try:
+            return kube.apply(self.wanted, dry_run=True)
+        except Failure as failure:
+            if failure.kind != "not_found" or self.live is not None:
+                raise
+        metadata = {**self.wanted["metadata"], "namespace": "default"}
+        try:
+            found = kube.apply({**self.wanted, "metadata": metadata}, dry_run=True)
+        except Failure as failure:
+            if failure.kind != "forbidden":
+                raise
+            return self.wanted
+        return {**found, "metadata": {**found["metadata"], "namespace": self.wanted["metadata"]["namespace"]}}
+
+    def carry_out(self, kube: Kube) -> Object:
+        """Write it, and return it as it is then."""
+        if not self.once:
+            return kube.apply(self.wanted)
+        try:
+            return kube.create(self.wanted)
+        except Failure as failure:
+            # Another run has made it in the meantime.
+            metadata = self.wanted["metadata"]
+            found = kube.get(kind_of(self.wanted), metadata["name"], metadata.get("namespace", ""))
+            if failure.kind != "conflict" or found is None:
+                raise
+            return found
+
+
+def namespace_wish(kube: Kube, name: str) -> Wish:
+    """A namespace that is there, or is to be made; it is not ours to change."""
+    try:
+        live = kube.get(NAMESPACES, name)
+    except Failure as failure:
+        if failure.kind != "forbidden":
+            raise
+        # Whoever may not even look at it was given it by somebody else.
+        live = {"metadata": {"name": name}}
+    return Wish({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, live, once=True)
+
+
+def _told(body: Object) -> Mapping[str, Any]:
+    shown = secrets.shown(body)
+    metadata = {key: value for key, value in body["metadata"].items() if key in ("labels", "annotations")}
+    rest = {key: value for key, value in shown.items() if key not in ("apiVersion", "kind", "metadata")}
+    return {**metadata, **rest}

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The credentials with which a hosted cluster's provider reaches MAAS, and how a new key reaches it.
+
+HyperShift copies the Secret once, and the provider reads the copy when it starts. So a new key is written into the copy
+as well, and the provider is started anew. A mark on the copy says that this is still to be done: it is written together
+with the key, so that a run that ends in between is made up for by the next.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import label_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import DEPLOYMENTS, SECRETS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import stamp_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, endpoint
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+
+PROVIDER = "capi-provider"
+RESTART_DUE = "metalshift.maas/restart-due"
+RESTARTED = "metalshift.maas/restarted-at"
+# Names the options that were given for the provider alone: those of the task's own access do not take their place.
+OWN = "metalshift.maas/own-credentials"
+_OPTIONS = {
+    secrets.ENDPOINT: ("provider_maas_endpoint", "maas_endpoint"),
+    secrets.API_KEY: ("provider_maas_api_key", "maas_api_key"),
+}
+
+
+def wished(params: Mapping[str, Any], name: str, live: Object | None) -> Object | None:
+    """The Secret as it is to be; None when the task says nothing that would change it."""
+    values, own = {}, set(str(at(live or {}, ("metadata", "annotations", OWN)) or "").split())
+    for key, (separate, shared) in _OPTIONS.items():
+        there = secrets.value_of(live, key)
+        if params[separate]:
+            values[key] = params[separate]
+            own.add(separate)
+        elif there is not None and (separate in own or not params[shared]):
+            values[key] = there.decode()
+        elif params[shared]:
+            values[key] = params[shared]
+    if len(values) < len(_OPTIONS):
+        if live is not None:
+            return None
+        lacking = " and ".join(" or ".join(options) for key, options in _OPTIONS.items() if key not in values)
+        raise invalid(f"The provider's credentials for MAAS are missing: give {lacking}, or credentials_secret.")
+    ApiKey.parse(values[secrets.API_KEY])
+    base = endpoint(values[secrets.ENDPOINT])
+    body = secrets.credentials(name, params["namespace"], params["name"], base, values[secrets.API_KEY])
+    if own:
+        body["metadata"]["annotations"] = {OWN: " ".join(sorted(own))}
+    return body
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """The provider's own copy of the credentials, and what it lacks."""
+
+    namespace: str
+    copy: Object
+    source: Object
+
+    @classmethod
+    def look(cls, kube: Kube, params: Mapping[str, Any], source: Object) -> Rotation | None:
+        """What is to be done for a cluster that is there; None when HyperShift has not made the copy yet."""
+        namespace = control_plane_namespace(params["namespace"], params["name"])
+        copy = kube.get(SECRETS, source["metadata"]["name"], namespace)
+        return cls(namespace, copy, source) if copy else None
+
+    @property
+    def _differs(self) -> bool:
+        return not secrets.same_content(self.copy, self.source)
+
+    @property
+    def _restart_due(self) -> bool:
+        return self._differs or bool(at(self.copy, ("metadata", "annotations", RESTART_DUE)))
+
+    @property
+    def steps(self) -> list[Step]:
+        name = self.source["metadata"]["name"]
+        found = []
+        if self._differs:
+            hidden = (secrets.HIDDEN_BEFORE, secrets.HIDDEN_AFTER)
+            before, after = ({"data": dict.fromkeys(_OPTIONS, how)} for how in hidden)
+            why = "HyperShift copies the credentials only once"
+            found.append(Step("update", label_of(SECRETS, self.namespace, name), why, before, after))
+        if self._restart_due:
+            label = label_of(DEPLOYMENTS, self.namespace, PROVIDER)
+            found.append(Step("restart", label, "it reads the credentials when it starts"))
+        return found
+
+    def carry_out(self, kube: Kube, now: float) -> None:
+        name = self.source["metadata"]["name"]
+        if self._differs:
+            data = {key: self.source["data"][key] for key in _OPTIONS}
+            marked = {"metadata": {"annotations": {RESTART_DUE: "true"}}, "data": data}
+            kube.patch(SECRETS, name, self.namespace, marked)
+        if not self._restart_due:
+            return
+        noted = {"metadata": {"annotations": {RESTARTED: stamp_of(now)}}}
+        try:
+            kube.patch(DEPLOYMENTS, PROVIDER, self.namespace, {"spec": {"template": noted}})
+        except Failure as failure:
+            # It has not been started yet: it will read the new ones.
+            if failure.kind != "not_found":
+                raise
+        kube.patch(SECRETS, name, self.namespace, {"metadata": {"annotations": {RESTART_DUE: None}}})

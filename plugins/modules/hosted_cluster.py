@@ -1,0 +1,555 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosted clusters of OpenShift on machines of MAAS."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: hosted_cluster
+short_description: Create, change and remove hosted clusters
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Brings a HostedCluster of HyperShift to what the task says, with the Secrets that it needs. Its nodes are made with
+    M(metalshift.maas.node_pool).
+  - What the task does not mention stays as it is. Null in O(spec_overrides) takes a field away.
+  - What cannot be changed is compared first. A task that would change it fails with the name of the field and both
+    values, before anything is written. So does one that asks for what would only fail later, such as networks that
+    overlap.
+  - Fields are written by server-side apply under the name C(metalshift.maas), and never taken from somebody else. A
+    conflict names who keeps the field.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_k8s
+  - metalshift.maas.wait
+  - metalshift.maas.kubernetes
+  - metalshift.maas.maas
+options:
+  name:
+    description: The name of the hosted cluster.
+    type: str
+    required: true
+  namespace:
+    description: The namespace of the HostedCluster. It is made if it does not exist.
+    type: str
+    default: clusters
+  state:
+    description:
+      - V(present) makes sure that the cluster is there, with what the task says.
+      - V(absent) takes it away, its node pools first, and gives its machines back to MAAS. The Secrets that were made
+        for it go last, but for the credentials of MAAS.
+    type: str
+    choices: [present, absent]
+    default: present
+  platform:
+    description:
+      - V(maas) takes nodes from MAAS. It needs a build of HyperShift that has this platform.
+      - V(none) makes a control plane only. Nobody makes nodes for it.
+      - It cannot be changed. If not set, V(maas) for a new cluster.
+    type: str
+    choices: [maas, none]
+  release:
+    description: The release image, such as V(quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64).
+    type: str
+  channel:
+    description: The update channel, such as V(stable-4.20).
+    type: str
+  base_domain:
+    description: The domain under which the cluster is, such as V(example.com). It cannot be changed.
+    type: str
+  base_domain_prefix:
+    description: What stands before O(base_domain). If not set, the name of the cluster. It cannot be changed.
+    type: str
+  api_dns_name:
+    description:
+      - A name under which the API is reached as well. A second kubeconfig is published for it.
+      - It must lead to the same address. This module makes no DNS record; M(metalshift.maas.dns_record) does.
+    type: str
+  cluster_network:
+    description: The networks of pods, as CIDRs. If not set, V(10.132.0.0/14). They cannot be changed.
+    type: list
+    elements: str
+  service_network:
+    description: The networks of services, as CIDRs. If not set, V(172.31.0.0/16). They cannot be changed.
+    type: list
+    elements: str
+  machine_network:
+    description: The networks of the machines, as CIDRs. They cannot be changed.
+    type: list
+    elements: str
+  network_type:
+    description: The network plugin. If not set, V(OVNKubernetes).
+    type: str
+    choices: [OVNKubernetes, OpenShiftSDN, Calico, Other]
+  services_address:
+    description:
+      - The address, or the name, at which machines reach the node ports of the management cluster.
+      - All services are published there, unless O(services) says otherwise.
+    type: str
+  services:
+    description:
+      - How single services are published. It cannot be changed in a cluster that exists.
+    type: list
+    elements: dict
+    suboptions:
+      service:
+        description: The service.
+        type: str
+        required: true
+        choices: [APIServer, Ignition, Konnectivity, OAuthServer, OIDC]
+      type:
+        description:
+          - How it is published. V(Ignition) and V(OAuthServer) cannot be published by V(LoadBalancer).
+          - V(Route) needs a management cluster that has Routes.
+        type: str
+        choices: [NodePort, LoadBalancer, Route, None, S3]
+        default: NodePort
+      address:
+        description: The address of a V(NodePort). If not set, O(services_address).
+        type: str
+      port:
+        description: The number of the V(NodePort). If not set, Kubernetes chooses one.
+        type: int
+      hostname:
+        description: The name of a V(Route) or V(LoadBalancer).
+        type: str
+  control_plane_availability:
+    description:
+      - Whether the control plane survives the loss of a node of the management cluster. If not set,
+        V(HighlyAvailable). It cannot be changed.
+    type: str
+    choices: [HighlyAvailable, SingleReplica]
+  infrastructure_availability:
+    description: The same for what runs on the hosted cluster's own nodes. If not set, V(SingleReplica).
+    type: str
+    choices: [HighlyAvailable, SingleReplica]
+  etcd_storage_class:
+    description: The storage class of etcd's volumes. If not set, the default one. It cannot be changed.
+    type: str
+  etcd_storage_size:
+    description: The size of each of etcd's volumes, such as V(16Gi). If not set, V(8Gi). It cannot be changed.
+    type: str
+  etcd_encryption:
+    description:
+      - Whether etcd holds Secrets encrypted. If not set, a new cluster is encrypted. It cannot be changed.
+      - The key is made once, in the Secret C(NAME-etcd-encryption-key), and never written again. Keep a copy of it, for
+        a backup of etcd cannot be read without it.
+    type: bool
+  etcd_encryption_secret:
+    description: A Secret of the same namespace with the encryption key under C(key), in place of one that is made.
+    type: str
+  fips:
+    description: Whether nodes run in FIPS mode. It cannot be changed.
+    type: bool
+  infra_id:
+    description: The name of the cluster's infrastructure. If not set, HyperShift makes one. It cannot be changed.
+    type: str
+  node_selector:
+    description: Labels of the nodes of the management cluster on which the control plane runs.
+    type: dict
+  image_content_sources:
+    description:
+      - Mirrors of image registries.
+      - Builds of HyperShift 4.19 and 4.20 with platform V(maas) then make no nodes, and the task warns.
+    type: list
+    elements: dict
+    suboptions:
+      source:
+        description: The registry or repository that is mirrored.
+        type: str
+        required: true
+      mirrors:
+        description: Where it is mirrored to.
+        type: list
+        elements: str
+        required: true
+  pull_secret:
+    description: The logins for image registries, as the JSON of a login file.
+    type: json
+  pull_secret_name:
+    description: A Secret of the same namespace that has them under C(.dockerconfigjson).
+    type: str
+  ssh_key:
+    description: The public SSH key that is let in on every node. A change of it replaces the nodes one by one.
+    type: str
+  ssh_key_name:
+    description: A Secret of the same namespace that has it under C(id_rsa.pub).
+    type: str
+  trust_bundle:
+    description: Certificates of authorities that the cluster is to trust, in PEM form.
+    type: str
+  trust_bundle_name:
+    description: A ConfigMap of the same namespace that has them under C(ca-bundle.crt).
+    type: str
+  dns_domain:
+    description: The DNS domain of MAAS in which the machines are. If not set, HyperShift takes V(maas.local).
+    type: str
+  zone:
+    description: The availability zone of MAAS that is noted on the cluster. That of a node pool is what counts.
+    type: str
+  provider_maas_endpoint:
+    description:
+      - The URL at which the provider, within the management cluster, reaches MAAS. If not set, O(maas_endpoint).
+    type: str
+  provider_maas_api_key:
+    description:
+      - The API key of the provider. If not set, O(maas_api_key).
+      - Give it a MAAS user of its own. That is the only sure way to tell whose a machine is.
+      - A changed key is also given to the provider that runs already, which HyperShift does not do.
+      - Once given, it is kept when a later task does not mention it.
+    type: str
+  credentials_secret:
+    description:
+      - A Secret of the same namespace with C(MAAS_ENDPOINT) and C(MAAS_API_KEY), in place of one that is made.
+    type: str
+  provider_image:
+    description:
+      - The image of Cluster API's provider for MAAS. The one that HyperShift was built with is too old for nodes to
+        get their certificates.
+      - It is refused if the operator was told another one, which would win.
+    type: str
+  allow_unfit_provider:
+    description:
+      - Whether the cluster is made even though the provider's version is known not to let nodes join.
+      - O(approve_csrs) approves their certificates in spite of it while a task waits, but nobody renews them later.
+    type: bool
+    default: false
+  operator_namespace:
+    description: The namespace of HyperShift's operator.
+    type: str
+    default: hypershift
+  paused:
+    description:
+      - Whether HyperShift leaves the cluster alone. It stays as it is if not set.
+    type: bool
+  labels:
+    description: Labels of the HostedCluster. They take the place of those that an earlier task gave.
+    type: dict
+  annotations:
+    description: Annotations of the HostedCluster. They take the place of those that an earlier task gave.
+    type: dict
+  spec_overrides:
+    description:
+      - What else is in the C(spec) of the HostedCluster. It is merged last, as RFC 7386 says, where null takes a field
+        away.
+      - Fields that the management cluster does not know are refused.
+    type: dict
+  wait_for:
+    description:
+      - What is waited for while O(wait=true).
+      - V(control_plane) is an API that answers, as far as HyperShift can tell, with a kubeconfig for it.
+      - V(nodes) are all nodes that the node pools ask for, Ready. Platform V(none) has none that could be waited for.
+      - V(complete) is the rollout of the release with all its operators, which needs nodes.
+      - What is paused is not waited for.
+    type: str
+    choices: [control_plane, nodes, complete]
+    default: control_plane
+  approve_csrs:
+    description:
+      - Whether requests for certificates are approved while the task waits, those that belong to machines of this
+        cluster and no others, as M(metalshift.maas.node_csr) does.
+      - It needs access to MAAS.
+    type: bool
+    default: true
+  force:
+    description: With O(state=absent), whether finalizers that nobody removes are removed, after O(stall_timeout).
+    type: bool
+    default: false
+  stall_timeout:
+    description: How many seconds a removal may stand still before the task fails, or before O(force) acts.
+    type: float
+    default: 300.0
+  drain:
+    description: With O(state=absent), whether nodes are drained. If not set, they are not, for all of them go.
+    type: bool
+  erase:
+    description: With O(state=absent), whether the disks of the machines are erased once they are given back.
+    type: bool
+  remove_credentials:
+    description: With O(state=absent), whether the Secret with the credentials of MAAS goes as well, at the very end.
+    type: bool
+    default: false
+notes:
+  - A Secret that the task only names must exist before.
+seealso:
+  - module: metalshift.maas.node_pool
+  - module: metalshift.maas.node_csr
+  - module: metalshift.maas.hosted_cluster_info
+"""
+
+EXAMPLES = r"""
+- name: A hosted cluster whose services are on the node ports of the management cluster
+  metalshift.maas.hosted_cluster:
+    name: demo
+    release: quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64
+    base_domain: example.com
+    services_address: 192.0.2.10
+    etcd_storage_class: fast
+    pull_secret: "{{ lookup('ansible.builtin.file', 'pull-secret.json') }}"
+    ssh_key: "{{ lookup('ansible.builtin.file', 'id_ed25519.pub') }}"
+    provider_image: registry.example.com/cluster-api-provider-maas-controller:v4.9.5-spectro
+
+- name: The API behind a load balancer, and a name of its own
+  metalshift.maas.hosted_cluster:
+    name: shop
+    release: quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64
+    base_domain: example.com
+    api_dns_name: api.shop.example.com
+    services_address: 192.0.2.10
+    services:
+      - service: APIServer
+        type: LoadBalancer
+    pull_secret_name: registry-logins
+    provider_maas_endpoint: http://maas.example.com:5240/MAAS
+    provider_maas_api_key: "{{ shop_maas_api_key }}"
+    provider_image: registry.example.com/cluster-api-provider-maas-controller:v4.9.5-spectro
+    spec_overrides:
+      autoscaling:
+        maxNodesTotal: 10
+
+- name: Leave it alone for a while
+  metalshift.maas.hosted_cluster:
+    name: demo
+    paused: true
+
+- name: A control plane for nodes that are not from MAAS
+  metalshift.maas.hosted_cluster:
+    name: bare
+    platform: none
+    release: quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64
+    base_domain: example.com
+    services_address: 192.0.2.10
+    pull_secret_name: registry-logins
+
+- name: Take the first one away, and give its machines back
+  metalshift.maas.hosted_cluster:
+    name: demo
+    state: absent
+"""
+
+RETURN = r"""
+hosted_cluster:
+  description:
+    - The HostedCluster as it is now, or as it would be in check mode. Empty when it is absent.
+    - What is not known yet is null. What check mode foresees carries C(predicted).
+  returned: success
+  type: dict
+  contains:
+    namespace:
+      description: The namespace of the HostedCluster.
+      type: str
+      returned: when it is present
+    name:
+      description: The name of the HostedCluster.
+      type: str
+      returned: when it is present
+    available:
+      description: Whether its control plane is available.
+      type: bool
+      returned: when it is present
+    paused:
+      description: Whether HyperShift was told to leave it alone.
+      type: bool
+      returned: when it is present
+    platform:
+      description: The platform, V(MAAS) or V(None).
+      type: str
+      returned: when it is present
+    release:
+      description: The release image that is asked for.
+      type: str
+      returned: when it is present
+    version:
+      description: The newest version that was rolled out completely.
+      type: str
+      returned: when it is present
+    endpoint:
+      description: Host and port of its API.
+      type: str
+      returned: when it is present
+    ignition_endpoint:
+      description: Where machines get their configuration.
+      type: str
+      returned: when it is present
+    kubeconfig_secret:
+      description: The Secret with the administrator's kubeconfig, in the same namespace.
+      type: str
+      returned: when it is present
+    kubeadmin_password_secret:
+      description: The Secret with the password of the console's administrator, in the same namespace.
+      type: str
+      returned: when it is present
+    infra_id:
+      description: The name of the cluster's infrastructure.
+      type: str
+      returned: when it is present
+    cluster_id:
+      description: The UUID of the cluster.
+      type: str
+      returned: when it is present
+    control_plane_namespace:
+      description: Where its control plane runs.
+      type: str
+      returned: when it is present
+    labels:
+      description: The labels of the HostedCluster.
+      type: dict
+      returned: when it is present
+    annotations:
+      description: The annotations of the HostedCluster.
+      type: dict
+      returned: when it is present
+    spec:
+      description: The C(spec) of the HostedCluster.
+      type: dict
+      returned: when it is present
+    conditions:
+      description:
+        - The conditions, as HyperShift writes them. M(metalshift.maas.hosted_cluster_info) says what they mean.
+      type: list
+      elements: dict
+      returned: when it is present
+  sample:
+    namespace: clusters
+    name: demo
+    available: true
+    platform: MAAS
+    endpoint: 192.0.2.10:31712
+machines:
+  description: With O(state=absent), the machines of MAAS that the cluster had, and what became of each.
+  returned: success, with O(state=absent)
+  type: list
+  elements: dict
+removed:
+  description: With O(state=absent), what this run asked to be removed.
+  returned: success, with O(state=absent)
+  type: list
+  elements: str
+forced:
+  description: With O(state=absent), what O(force) did.
+  returned: success, with O(state=absent)
+  type: list
+  elements: str
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.hosted_cluster import converge_cluster
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import (
+    CREDENTIALS_OPTION,
+    REMOVAL_OPTIONS,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+
+AVAILABILITY = {"type": "str", "choices": ["HighlyAvailable", "SingleReplica"]}
+
+NETWORK: Options = {
+    "cluster_network": {"type": "list", "elements": "str"},
+    "service_network": {"type": "list", "elements": "str"},
+    "machine_network": {"type": "list", "elements": "str"},
+    "network_type": {"type": "str", "choices": ["OVNKubernetes", "OpenShiftSDN", "Calico", "Other"]},
+    "services_address": {"type": "str"},
+    "services": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "service": {
+                "type": "str",
+                "required": True,
+                "choices": ["APIServer", "Ignition", "Konnectivity", "OAuthServer", "OIDC"],
+            },
+            "type": {
+                "type": "str",
+                "choices": ["NodePort", "LoadBalancer", "Route", "None", "S3"],
+                "default": "NodePort",
+            },
+            "address": {"type": "str"},
+            "port": {"type": "int"},
+            "hostname": {"type": "str"},
+        },
+    },
+}
+
+CONTENT: Options = {
+    "pull_secret": {"type": "json", "no_log": True},
+    "pull_secret_name": {"type": "str", "no_log": False},
+    "ssh_key": {"type": "str", "no_log": False},
+    "ssh_key_name": {"type": "str", "no_log": False},
+    "trust_bundle": {"type": "str"},
+    "trust_bundle_name": {"type": "str"},
+    "etcd_encryption": {"type": "bool"},
+    "etcd_encryption_secret": {"type": "str", "no_log": False},
+}
+
+FOR_MAAS: Options = {
+    "dns_domain": {"type": "str"},
+    "zone": {"type": "str"},
+    "provider_maas_endpoint": {"type": "str"},
+    "provider_maas_api_key": {"type": "str", "no_log": True},
+    "credentials_secret": {"type": "str", "no_log": False},
+    "provider_image": {"type": "str"},
+    "allow_unfit_provider": {"type": "bool", "default": False},
+    "operator_namespace": {"type": "str", "default": "hypershift"},
+}
+
+SPEC = Spec(
+    kube=True,
+    options={
+        "name": {"type": "str", "required": True},
+        "namespace": {"type": "str", "default": "clusters"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "platform": {"type": "str", "choices": ["maas", "none"]},
+        "release": {"type": "str"},
+        "channel": {"type": "str"},
+        "base_domain": {"type": "str"},
+        "base_domain_prefix": {"type": "str"},
+        "api_dns_name": {"type": "str"},
+        **NETWORK,
+        "control_plane_availability": AVAILABILITY,
+        "infrastructure_availability": AVAILABILITY,
+        "etcd_storage_class": {"type": "str"},
+        "etcd_storage_size": {"type": "str"},
+        "fips": {"type": "bool"},
+        "infra_id": {"type": "str"},
+        "node_selector": {"type": "dict"},
+        "image_content_sources": {
+            "type": "list",
+            "elements": "dict",
+            "options": {
+                "source": {"type": "str", "required": True},
+                "mirrors": {"type": "list", "elements": "str", "required": True},
+            },
+        },
+        **CONTENT,
+        **FOR_MAAS,
+        "paused": {"type": "bool"},
+        "labels": {"type": "dict"},
+        "annotations": {"type": "dict"},
+        "spec_overrides": {"type": "dict"},
+        **WAIT_OPTIONS,
+        "wait_for": {"type": "str", "choices": ["control_plane", "nodes", "complete"], "default": "control_plane"},
+        "approve_csrs": {"type": "bool", "default": True},
+        **REMOVAL_OPTIONS,
+        **CREDENTIALS_OPTION,
+    },
+    mutually_exclusive=[
+        ("credentials_secret", "provider_maas_endpoint"),
+        ("credentials_secret", "provider_maas_api_key"),
+    ],
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the hosted cluster to the wished state."""
+    return converge_cluster(task)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "hosted_cluster")
+
+
+if __name__ == "__main__":
+    main()

@@ -116,11 +116,9 @@ def outcome_of(machine: Mapping[str, Any] | None, one: Noted, cluster: str) -> t
 class GivingBack:
     """Waits for the machines of one cluster, and releases those that are still its own if it is told to."""
 
-    def __init__(
-        self, task: Task, patience: Patience, cluster: str, *, erase: bool = False, release: bool = False
-    ) -> None:
+    def __init__(self, task: Task, patience: Patience, cluster: str, *, release: bool = False) -> None:
         self._task, self._patience, self._cluster = task, patience, cluster
-        self._erase, self._release = erase, release
+        self._release = release
         self._machines = Machines(task.maas)
         self._requests = Requests(task.maas, self._machines)
         self._released: dict[str, str] = {}
@@ -215,9 +213,7 @@ class GivingBack:
         status = Status(machine["status"])
         if str((machine.get("workload_annotations") or {}).get(CLUSTER) or "") != self._cluster:
             return ""
-        wish = Wish(
-            state=State.READY, take_over=True, erase=self._erase or None, recover=frozenset({status}) & RELEASABLE
-        )
+        wish = Wish(state=State.READY, take_over=True, erase=False, recover=frozenset({status}) & RELEASABLE)
         step = lifecycle.next_step(Situation.of(machine, self._machines.me), wish)
         if isinstance(step, Refusal) or not isinstance(step, Step) or step.op is not Op.RELEASE:
             why = (

@@ -19,6 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_w
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Belonging, Named, belonging
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import Erasing
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_back import GivingBack, Noted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
@@ -58,7 +59,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal impo
     stage,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
@@ -129,6 +130,7 @@ class Removal:
     noted: list[Noted] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     changed: bool = False
+    _concerns_maas: bool = False
 
     def __post_init__(self) -> None:
         task = self.task
@@ -140,7 +142,7 @@ class Removal:
 
     def converge(self) -> Result:
         scene = self.look()
-        on_maas = self._on_maas(scene)
+        on_maas = self._concerns_maas = self._on_maas(scene)
         if self.wanted.pool:
             self._refuse_pause(scene)
         if on_maas:
@@ -157,6 +159,8 @@ class Removal:
             return self._result()
         self._take_down(scene)
         stays = self._give_back() if on_maas else None
+        if on_maas and self.wanted.erase:
+            stays = self._erase() or stays
         for body in mine:
             self._drop(body)
         return self._result(failure=stays)
@@ -338,6 +342,11 @@ class Removal:
             for one in self.noted
             if one.belonging.verdict == "ours" and (one.maas_machine or self.wanted.force)
         ]
+        if self.wanted.erase and self._concerns_maas:
+            going = [one.title for one in self.noted if one.belonging.verdict == "ours"]
+            steps += [Step("erase", title, "once it is given back") for title in going]
+            left = [machine for machine in self._erasing().remembered() if address(machine) not in " ".join(going)]
+            steps += [Step("erase", address(machine), "an earlier run did not come to it") for machine in left]
         steps += [Step("delete", label(body), "it was made for the cluster") for body in mine]
         return Plan(steps)
 
@@ -360,6 +369,9 @@ class Removal:
             back = GivingBack(self.task, self.patience, self.wanted.owner)
             self.noted = [back.mark(one) if one.belonging.verdict == "ours" else one for one in self.noted]
             self.changed = self.changed or back.changed
+        ours = [one.system_id for one in self.noted if one.belonging.verdict == "ours"]
+        if self.wanted.erase and ours:
+            self._erasing().remember(ours)
         for body in (*scene.of(HOSTED_CLUSTERS), *self._pools(scene)):
             if _paused_until(body):
                 self._patch(body, {"spec": {"pausedUntil": None}}, "continued")
@@ -601,12 +613,35 @@ class Removal:
 
     def _give_back(self) -> Failure | None:
         """Wait in MAAS until every machine is free; what is still the cluster's is released, if the task says so."""
-        back = GivingBack(
-            self.task, self.patience, self.wanted.owner, erase=self.wanted.erase, release=self.wanted.force
-        )
+        back = GivingBack(self.task, self.patience, self.wanted.owner, release=self.wanted.force)
         self.noted = back.until_free(self.noted)
         self.changed = self.changed or back.changed
         return back.failure(self.wanted.label, self.noted)
+
+    def _erasing(self) -> Erasing:
+        return Erasing(self.task, self.patience, f"erase/{self.wanted.owner}")
+
+    def _erase(self) -> Failure | None:
+        """Erase what is free again, and what an earlier run did not come to."""
+        erasing = self._erasing()
+        ended = erasing.erase(erasing.remembered())
+        self.changed = self.changed or erasing.changed
+        self.warnings += erasing.warnings(ended)
+        by_id = {one.system_id: one for one in ended}
+        known = {one.system_id for one in self.noted}
+        self.noted = [
+            replace(one, outcome=by_id[one.system_id].outcome, reason=by_id[one.system_id].reason)
+            if one.system_id in by_id and one.outcome in ("ready", "taken")
+            else one
+            for one in self.noted
+        ]
+        earlier = Belonging("free", "an earlier run gave it back")
+        self.noted += [
+            Noted(one.system_id, one.hostname, "", "Ready", earlier, "", one.outcome, one.reason)
+            for one in ended
+            if one.system_id not in known
+        ]
+        return erasing.failure(ended)
 
 
 def _paused_until(body: Object) -> dict[str, Any]:

@@ -70,8 +70,8 @@ RETURN = r"""
 machines:
   description:
     - The machines, each with its C(outcome) and the reason.
-    - It is V(erased), V(taken) by somebody before it could be erased, V(gone) from MAAS, V(failed), or V(erasing)
-      still. In check mode it is null.
+    - It is V(erased), V(taken) by somebody before it could be erased, V(gone) from MAAS, V(failed), or still V(leaving)
+      whoever gave it back or V(erasing). In check mode it is null.
   returned: always, if MAAS could be reached
   type: list
   elements: dict

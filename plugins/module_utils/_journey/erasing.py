@@ -40,9 +40,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._parallel import e
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
-# What became of a machine: erased and free again; taken by somebody else before it could be erased; failed; or still
-# being erased when the time was up.
-OUTCOMES = ("erased", "taken", "gone", "failed", "erasing")
+# What became of a machine: erased and free again; taken by somebody else before it could be erased; failed; or still on
+# its way when the time was up, back to whoever it was released by or through its erasure.
+OUTCOMES = ("erased", "taken", "gone", "failed", "leaving", "erasing")
+UNDER_WAY = ("leaving", "erasing")
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,6 @@ class Erasing:
             outcome if isinstance(outcome, Erasure) else self._failed(machine, outcome)
             for machine, outcome in each(list(known.values()), lambda machine: self._begun(machine, left))
         ]
-        self._task.trace_requests()
         begun.sort(key=lambda one: one.hostname or one.system_id)
         ended = self._until_erased(begun) if wait else begun
         self.forget(one.system_id for one in ended if one.outcome in ("erased", "taken", "gone"))
@@ -170,6 +170,8 @@ class Erasing:
         now = self._machines.get(one.system_id)
         if now is None:
             return replace(one, outcome="gone", reason="MAAS does not know it any more")
+        if one.system_id not in left and Status(now["status"]) in LEAVING:
+            return replace(one, outcome="leaving", reason=f"it is {Status(now['status']).label}")
         if one.system_id not in left:
             taken = self._claimed(now, one)
             if isinstance(taken, Erasure):
@@ -178,6 +180,17 @@ class Erasing:
         if Status(now["status"]) in LEAVING:
             return progress_of(now, one, self.claim)
         return self._released(now, one)
+
+    def _gone_on(self, machine: Machine | None, one: Erasure) -> Erasure:
+        """What is to be said, or done, of a machine that was seen anew."""
+        if one.outcome != "leaving":
+            return progress_of(machine, one, self.claim)
+        if machine is not None and Status(machine["status"]) in LEAVING:
+            return one
+        try:
+            return self._begun(machine or {"system_id": one.system_id, "hostname": one.hostname}, {})
+        except Failure as failure:
+            return self._failed({"system_id": one.system_id, "hostname": one.hostname}, failure)
 
     def _claimed(self, machine: Machine, one: Erasure) -> Machine | Erasure:
         """The machine under our claim, or who has it. Only what is Ready is asked for: nobody loses anything."""
@@ -224,7 +237,7 @@ class Erasing:
 
         def look() -> list[Erasure]:
             nonlocal found
-            waiting = [one.system_id for one in found if one.outcome == "erasing"]
+            waiting = [one.system_id for one in found if one.outcome in UNDER_WAY]
             if not waiting:
                 return found
             try:
@@ -233,10 +246,7 @@ class Erasing:
                 if failure.kind not in PASSING:
                     raise
                 return found
-            found = [
-                progress_of(known.get(one.system_id), one, self.claim) if one.outcome == "erasing" else one
-                for one in found
-            ]
+            found = [self._gone_on(known.get(one.system_id), one) if one.outcome in UNDER_WAY else one for one in found]
             self._task.trace_requests()
             return found
 
@@ -244,7 +254,7 @@ class Erasing:
             counted = Counter(one.outcome for one in seen)
             return ", ".join(f"{number}/{len(seen)} {word}" for word, number in sorted(counted.items()))
 
-        self._patience.until(look, lambda seen: all(one.outcome != "erasing" for one in seen), line)
+        self._patience.until(look, lambda seen: all(one.outcome not in UNDER_WAY for one in seen), line)
         return found
 
     # -- telling ----------------------------------------------------------------------------------------------
@@ -253,10 +263,10 @@ class Erasing:
     def failure(ended: Iterable[Erasure]) -> Failure | None:
         """What a task fails with when something was not erased that it could have erased."""
         listed = list(ended)
-        stuck = [one for one in listed if one.outcome in ("failed", "erasing")]
+        stuck = [one for one in listed if one.outcome == "failed" or one.outcome in UNDER_WAY]
         if not stuck:
             return None
-        late = all(one.outcome == "erasing" for one in stuck)
+        late = all(one.outcome in UNDER_WAY for one in stuck)
         told = "; ".join(f"{one.title}: {one.reason}" for one in stuck)
         return Failure(
             "timeout" if late else "failed_state",

@@ -139,11 +139,13 @@ def _guides(environment: Environment) -> dict[Path, str]:
     """The guides that are made from tables of the code. Those modules are pure: they import nothing of Ansible."""
     lifecycle: Callable[[], str] = _from_collection("_maas.lifecycle_docs", "page")
     kinds: dict[str, str] = _from_collection("_failure", "KINDS")
+    conditions: Callable[[object], str] = _from_collection("_kube.condition_docs", "page")
     rows = [f"   * - ``{kind}``\n     - {meaning}\n" for kind, meaning in kinds.items()]
     return {
         GUIDES / "lifecycle_guide.rst": lifecycle(),
         GUIDES / "failures_guide.rst": FAILURES + "".join(rows),
         GUIDES / "lab_faults_guide.rst": FAULTS + "".join(_faults(environment)),
+        GUIDES / "hosted_cluster_conditions_guide.rst": conditions(_from_tests("hosted.told", "documented")()),
     }
 
 
@@ -164,6 +166,14 @@ def _from_collection(module: str, name: str) -> Any:
     if base not in sys.path:
         sys.path.insert(0, base)
     return getattr(importlib.import_module(f"ansible_collections.metalshift.maas.plugins.module_utils.{module}"), name)
+
+
+def _from_tests(module: str, name: str) -> Any:
+    """From a table of the tests that imports nothing but Python's own."""
+    base = str(ROOT / "tests")
+    if base not in sys.path:
+        sys.path.append(base)
+    return getattr(importlib.import_module(module), name)
 
 
 def _read(file: Path) -> str:

@@ -53,6 +53,12 @@ PUBLISHED = ("APIServer", "OAuthServer", "OIDC", "Konnectivity", "Ignition")
 
 NOT_FOUND = "The hosted control plane is not found"
 OPERATOR_HINT = "When this lasts: look whether the operator runs in namespace hypershift, and in its log."
+STARTING_HINT = (
+    "When this lasts: look at the pods control-plane-operator in the control plane's namespace; its image may "
+    "not be there to pull."
+)
+OPERATORS_HINT = "In the hosted cluster, kubectl get clusteroperators says more."
+FROZEN_HINT = "What is said here comes from the HostedControlPlane, which goes on."
 BALANCER_HINT = (
     "Install a load balancer in the hosted cluster (MetalLB), or set endpointPublishingStrategy of the "
     "IngressController openshift-ingress-operator/default to HostNetwork or NodePortService."
@@ -149,8 +155,7 @@ def _silence(sight: Sight, cluster: Object) -> Finding | None:
             "silence",
             "control plane",
             "waiting for its operator to start",
-            hint="When this lasts: look at the pods control-plane-operator in the control plane's namespace; its image "
-            "may not be there to pull.",
+            hint=STARTING_HINT,
         )
     if sight.control_plane is not None and not is_true(sight.control_plane, "InfrastructureReady"):
         return _unserved(cluster, "OAuthServer")
@@ -261,8 +266,9 @@ def rollout(sight: Sight, nodes: int | None) -> Iterator[Finding]:
 def frozen(sight: Sight) -> Iterator[Finding]:
     """A status that stands still, as long as it matters."""
     if is_frozen(sight) and kubeconfig(sight):
-        hint = "What is said here comes from the HostedControlPlane, which goes on."
-        yield finding("status", "hosted cluster", "its status stands still: slow operators confuse it", hint=hint)
+        yield finding(
+            "status", "hosted cluster", "its status stands still: slow operators confuse it", hint=FROZEN_HINT
+        )
 
 
 def _newest(sight: Sight) -> Object:
@@ -300,5 +306,4 @@ def _waiting_for(sight: Sight, version: str, missing: str) -> Finding:
     if on_maas and set(names) <= {"ingress", "console"} and "ingress" in names:
         said = f"{version} waits for {few}: ingress needs a load balancer in the hosted cluster"
         return finding("rollout", "rollout", said, hint=BALANCER_HINT)
-    hint = "In the hosted cluster, kubectl get clusteroperators says more."
-    return finding("rollout", "rollout", f"{version} waits for {few}", hint=hint)
+    return finding("rollout", "rollout", f"{version} waits for {few}", hint=OPERATORS_HINT)

@@ -353,7 +353,7 @@ NODES = (
             Row("False", "not Ready: {message}"),
             Row(
                 "Unknown",
-                "its kubelet does not report any more",
+                "silent: its kubelet does not report any more",
                 hint="Look whether the machine is on and reaches the hosted cluster's API.",
             ),
         ),

@@ -7,7 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition, meaning_of
@@ -107,18 +107,23 @@ def pool_findings(sight: Sight, name: str, serving: bool) -> Iterator[Finding]:
         yield finding(subject, subject, "waiting for the control plane")
         return
     wrong = [*_checks(sight, pool, subject)]
-    yield from wrong
     owner = _owner(sight, pool)
     if owner is None:
-        if not wrong:
-            yield replace(
-                finding(f"{subject} silence", subject, "waiting for the operator to ask for machines", hint=TOUCH_HINT),
-                touch=name,
-            )
+        yield from _unowned(sight, name, wrong)
         return
+    yield from wrong
     yield _count(sight, pool, owner, subject)
     for machine in sorted(machines_of(sight, pool), key=name_of):
         yield machine_finding(sight, machine)
+
+
+def _unowned(sight: Sight, name: str, wrong: Sequence[Finding]) -> Iterator[Finding]:
+    """Nobody asks for machines yet. A pass that misses something ends quietly, and nothing may begin the next one."""
+    subject = f"node pool {name}"
+    said = "waiting for the operator to ask for machines"
+    ready = text(condition(sight.cluster, "IgnitionEndpointAvailable"), "status") == "True"
+    for one in wrong or [finding(f"{subject} silence", subject, said, hint=TOUCH_HINT)]:
+        yield replace(one, touch=name) if ready and one.meaning.verdict == "wait" else one
 
 
 def machines_of(sight: Sight, pool: Object) -> list[Object]:
@@ -175,9 +180,22 @@ def _joining(sight: Sight, machine: Object, topic: str) -> Finding:
     health = found("Machine", machine, "NodeHealthy", topic)
     if text(machine, "status", "nodeRef", "name"):
         return finding(topic, topic, "its node has joined", "fine") if health is None or health.is_fine else health
+    booting = _booting(sight, machine, topic)
+    if booting is not None:
+        return booting
     if health is not None and not health.is_fine and text(condition(machine, "NodeHealthy"), "status") == "False":
         return health
     return finding(topic, topic, "deployed, waiting for its node to join")
+
+
+def _booting(sight: Sight, machine: Object, topic: str) -> Finding | None:
+    """The pool tells whether any of its machines has come so far as to ask for its ignition configuration."""
+    pool = next((pool for pool in sight.pools.values() if machine in machines_of(sight, pool)), None)
+    reached = found(KIND, pool, "ReachedIgnitionEndpoint", topic)
+    if reached is None or reached.is_fine:
+        return None
+    said = "deployed, has not fetched its ignition configuration yet"
+    return finding(topic, topic, said, hint=reached.meaning.hint)
 
 
 def _leaving(machine: Object, topic: str) -> Finding:
@@ -205,8 +223,6 @@ def _checks(sight: Sight, pool: Object, subject: str) -> Iterator[Finding]:
     for which in CHECKS:
         one = found(KIND, pool, which, f"{subject} {which}")
         if one is None or one.is_fine:
-            continue
-        if which == "ValidGeneratedPayload" and one.meaning.verdict == "wait" and machines_of(sight, pool):
             continue
         yield _without_end(sight, pool, one) if which == "ValidReleaseImage" else one
         return

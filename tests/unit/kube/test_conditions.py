@@ -281,6 +281,15 @@ CASES = [
     ),
     (
         "NodePool",
+        "UpdatingVersion",
+        "False",
+        "InplaceUpgradeFailed",
+        "Node worker01.maas in nodepool degraded: unexpected on-disk state",
+        "node pool demo: a node cannot be upgraded in place: unexpected on-disk state",
+        "grace",
+    ),
+    (
+        "NodePool",
         "Ready",
         "False",
         "WaitingForAvailableMachines",

@@ -101,7 +101,7 @@ AROUND = (
     ),
     Told(
         "quota",
-        "hosted cluster: quota <quota> of the control plane's namespace does not allow more",
+        "credentials for MAAS: quota <quota> of the control plane's namespace does not allow more",
         "grace",
         "Raise or remove this ResourceQuota.",
         {"resource": "secrets"},

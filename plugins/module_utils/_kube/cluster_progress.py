@@ -99,8 +99,14 @@ def is_reached(sight: Sight) -> bool:
         and serves(sight)
         and is_seen(cluster)
         and is_true(cluster, "ReconciliationSucceeded")
-        and not is_true(cluster, "Progressing")
+        and _is_handed_over(cluster)
     )
+
+
+def _is_handed_over(cluster: Object) -> bool:
+    """Whether the control plane has been given the release: it is neither on its way, nor refused."""
+    upgrade = found(KIND, cluster, "Progressing")
+    return upgrade is None or upgrade.is_fine
 
 
 def control_plane(sight: Sight) -> Iterator[Finding]:

@@ -218,7 +218,7 @@ HOSTED_CLUSTERS = (
         HOSTED_CLUSTER,
         "PlatformCredentialsFound",
         "credentials for MAAS",
-        (Row("True", "found", "fine"), *_CREDENTIALS, Row("False", "{message}", "grace")),
+        (Row("True", "found", "fine"), *_CREDENTIALS, *REFUSED, Row("False", "{message}", "grace")),
     ),
     Entry(
         HOSTED_CLUSTER,

@@ -129,6 +129,7 @@ def test_a_control_plane_with_a_kubeconfig_is_reached() -> None:
         {"generation": 4},
         {"ReconciliationSucceeded": NO_SECRET},
         {"Progressing": "True/Progressing/HostedCluster is deploying, upgrading, or reconfiguring"},
+        {"Progressing": "False/Blocked/ClusterVersionUpgradeable condition is false: not upgradeable"},
     ],
 )
 def test_a_change_that_has_not_arrived_is_not_reached(changed: dict[str, Any]) -> None:
@@ -378,6 +379,16 @@ def test_a_pool_that_the_operator_forgot_is_to_be_touched() -> None:
     assert found.touch == (NAME,)
     assert found.stop is None
     assert look(seen, "nodes", SETTLE - 1).touch == ()
+
+
+def test_a_pool_that_missed_the_ignition_server_is_to_be_touched() -> None:
+    missed = pool(
+        1, 0, IgnitionEndpointAvailable="False/IgnitionEndpointMissing/Ignition endpoint not available, waiting"
+    )
+    seen = installing(pools={NAME: missed}, machine_deployments=[], machines=[], maas_machines=[])
+    assert look(seen, "nodes", SETTLE).touch == (NAME,)
+    before = available_cluster(IgnitionEndpointAvailable="False/WaitingForAvailable/Ignition server deployment")
+    assert look(replace(seen, cluster=before), "nodes", 10 * SETTLE).touch == ()
 
 
 def test_a_pool_of_platform_none_is_not_waited_for() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import credentials
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of, namespace_wish
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark_waited_for
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, secrets
@@ -99,13 +100,23 @@ class Run:
             sight = wait_for(self.task, self.namespace, self.name, self.params["wait_for"], approve=approve)
         except Failure as failure:
             return self._result(plan, body, failure=failure)
-        return self._result(plan, sight.cluster or body)
+        marked = mark_waited_for(self.task, sight)
+        self.warnings += marked.warnings
+        return self._result(plan, sight.cluster or body, marked=marked.changed)
 
-    def _result(self, plan: Plan, body: Object, *, predicted: bool = False, failure: Failure | None = None) -> Result:
+    def _result(
+        self,
+        plan: Plan,
+        body: Object,
+        *,
+        predicted: bool = False,
+        failure: Failure | None = None,
+        marked: bool = False,
+    ) -> Result:
         view = hosted_cluster_view(body, self.namespace, self.name)
         if predicted and plan:
             view["predicted"] = True
-        return Result(bool(plan), {"hosted_cluster": view}, plan, failure, self.warnings)
+        return Result(bool(plan) or marked, {"hosted_cluster": view}, plan, failure, self.warnings)
 
     # -- what is refused ---------------------------------------------------------------------------------------------
 

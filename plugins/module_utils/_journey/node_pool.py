@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark_waited_for
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_pool
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, pool_manifest, secrets
@@ -76,13 +77,23 @@ class Run:
             sight = wait_for(self.task, self.namespace, cluster, goal, pools=[self.name], approve=approve)
         except Failure as failure:
             return self._result(plan, body, failure=failure)
-        return self._result(plan, sight.pools.get(self.name, body))
+        marked = mark_waited_for(self.task, sight)
+        self.warnings += marked.warnings
+        return self._result(plan, sight.pools.get(self.name, body), marked=marked.changed)
 
-    def _result(self, plan: Plan, body: Object, *, predicted: bool = False, failure: Failure | None = None) -> Result:
+    def _result(
+        self,
+        plan: Plan,
+        body: Object,
+        *,
+        predicted: bool = False,
+        failure: Failure | None = None,
+        marked: bool = False,
+    ) -> Result:
         view = node_pool_view(body, self.namespace, self.name)
         if predicted and plan:
             view["predicted"] = True
-        return Result(bool(plan), {"node_pool": view}, plan, failure, self.warnings)
+        return Result(bool(plan) or marked, {"node_pool": view}, plan, failure, self.warnings)
 
     def _cluster(self, live: Object | None) -> Object | None:
         """The HostedCluster of the pool. In check mode it may be one that an earlier task would make."""

@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
@@ -84,6 +85,18 @@ def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = No
         else:
             raise answer
     return outcome
+
+
+def mark_waited_for(task: Task, seen: Sight) -> Marked:
+    """Mark what a task has waited for. That MAAS cannot be asked now, or is not spoken of, fails no task."""
+    if not has_maas(task):
+        return Marked()
+    try:
+        return mark(task, seen)
+    except Failure as failure:
+        if failure.kind not in PASSING:
+            raise
+        return Marked(warnings=[f"The machines of {seen.label} are not marked in MAAS: {failure}"])
 
 
 class Marker:

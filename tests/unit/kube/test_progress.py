@@ -322,6 +322,28 @@ def test_what_only_looks_like_all_nodes_is_not_reached(parts: dict[str, Any]) ->
     assert not look(whole(**parts), "nodes").reached
 
 
+@pytest.mark.parametrize(("asked", "there", "reached"), [(3, 3, True), (1, 1, False), (3, 2, False), (9, 9, False)])
+def test_with_autoscaling_what_is_asked_for_now_is_reached(asked: int, there: int, reached: bool) -> None:
+    names = [f"m{number}" for number in range(there)]
+    scaled = whole(
+        pools={NAME: pool(0, there, spec={"replicas": None, "autoScaling": {"min": 2, "max": 5}})},
+        machine_deployments=[deployment(asked, there)],
+        machines=[machine(name, f"node-{name}") for name in names],
+        nodes=[node(f"node-{name}") for name in names],
+    )
+    assert look(scaled, "nodes").reached == reached
+
+
+def test_nodes_that_are_upgraded_in_place_belong_to_a_machine_set() -> None:
+    in_place = {"management": {"upgradeType": "InPlace"}}
+    seen = whole(pools={NAME: pool(spec=in_place)}, machine_deployments=[], machine_sets=[deployment()])
+    assert look(seen, "nodes").reached
+    upgraded = "True/AsExpected/Nodepool update in progress. Target Config version: h. Total Nodes: 2. Upgraded: 1"
+    found = look(replace(seen, pools={NAME: pool(spec=in_place, UpdatingVersion=upgraded)}), "nodes")
+    assert not found.reached
+    assert "node pool demo: 2 of 2 nodes are Ready, 1 of 2 nodes are upgraded" in found.lines.values()
+
+
 def test_a_first_installation_is_not_called_an_update() -> None:
     assert said(installing(), "nodes")[-2:] == [
         "node pool demo: 0 of 1 nodes are Ready",

@@ -13,7 +13,7 @@ RUN = @exec sh tests/tools/python.sh
 # Its quotes are for the program that reads it, not for the shell.
 export FAULT
 
-.PHONY: help test demo lint sanity unit integration simulation conformance crash labs hosted cores bench docs build \
+.PHONY: help test demo lint sanity unit integration simulation conformance crash labs hosted molecule cores bench docs build \
 	simulator lab lab-status lab-stop lab-fault lab-heal lab-example programs generate locks clean purge
 
 help: ## this list
@@ -55,6 +55,9 @@ labs: ## the lab in which hosted clusters live, and the programs it is made of
 
 hosted: ## modules, roles and playbooks for hosted clusters, in the lab
 	$(RUN) hosted $(ARGS)
+
+molecule: ## the roles' scenarios, each on a lab of its own (ARGS="-s hypershift_operator")
+	$(RUN) molecule $(ARGS)
 
 bench: ## how fast it is; prints numbers
 	$(RUN) bench

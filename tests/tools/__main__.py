@@ -183,6 +183,17 @@ def with_programs(suite: str, *arguments: str) -> int:
     return foreground.run(command, ROOT, variables | programs.missing(results)) or exit_status(results)
 
 
+def command_molecule(*arguments: str) -> int:
+    """The roles' scenarios, each on a lab of its own."""
+    env = main_environment()
+    results = run_parts("Programs of the lab", [programs.part(env)])
+    if exit_status(results):
+        return 1
+    base = trees.linked(env)
+    command = env.command("molecule", "test", *(arguments or ("--all",)))
+    return foreground.run(command, base / trees.NAME, env.variables(ANSIBLE_COLLECTIONS_PATH=base))
+
+
 def command_build() -> int:
     built = trees.tarball(main_environment())
     target = ROOT / built.name
@@ -262,6 +273,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "cores": command_cores,
     **{suite: partial(run_suite, suite) for suite in SUITES},
     "hosted": partial(with_programs, "hosted"),
+    "molecule": command_molecule,
     "labs": partial(with_programs, "labs"),
     "lab": command_lab,
     "build": command_build,

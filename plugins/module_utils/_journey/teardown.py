@@ -131,12 +131,14 @@ class Removal:
     warnings: list[str] = field(default_factory=list)
     changed: bool = False
     _concerns_maas: bool = False
+    _place: Object | None = None
 
     def __post_init__(self) -> None:
         task = self.task
         self.patience = Patience.from_params(task.params, task.clock, task.say)
         self.caretakers = Caretakers(task, self.wanted.namespace, self.wanted.cluster)
         self._told: dict[str, str] = {}
+        self._explained = task.clock.now() - HANGS
 
     # -- the whole ------------------------------------------------------------------------------------------
 
@@ -189,7 +191,8 @@ class Removal:
             kind: kube.list(kind, wanted.namespace if kind in (HOSTED_CLUSTERS, NODE_POOLS) else wanted.place)
             for kind in KINDS
         }
-        return self._scene(objects, kube.get(NAMESPACES, wanted.place))
+        self._place = kube.get(NAMESPACES, wanted.place)
+        return self._scene(objects, self._place)
 
     def _scene(self, objects: Mapping[Kind, Iterable[Object]], place: Object | None) -> Scene:
         """Only what belongs to this cluster, or to this pool."""
@@ -464,13 +467,15 @@ class Removal:
                     self._ask(scene, self._left_over(scene))
                 mark = footprint(scene)
                 if mark != seen:
-                    seen, since = mark, clock.now()
+                    seen, since, limit = mark, clock.now(), min(limit, self.wanted.stall)
                 stalled = clock.now() - since
                 late = self.patience.left <= 0
-                if stalled >= min(HANGS, limit) or late:
-                    limit = self._hanging(scene, stalled, limit, late) or limit
-                    if limit == AFTER_FORCE and stalled >= limit:
-                        since = clock.now()
+                # What explains a hang takes a hundred requests.
+                due = stalled >= min(HANGS, limit) and clock.now() - self._explained >= HANGS
+                if due or stalled >= limit or late:
+                    self._explained = clock.now()
+                    limit, acted = self._hanging(scene, stalled, limit, late)
+                    since = clock.now() if acted else since
             elif self.patience.left <= 0:
                 raise self._unread(watching)
             self.task.trace_requests()
@@ -493,12 +498,16 @@ class Removal:
             for kind in KINDS
         }
         try:
-            place = None if wanted.pool else self.task.kube.get(NAMESPACES, wanted.place)
+            # As long as something is in it, the namespace stays.
+            if not wanted.pool and not any(
+                objects[kind] for kind in KINDS if kind not in (HOSTED_CLUSTERS, NODE_POOLS)
+            ):
+                self._place = self.task.kube.get(NAMESPACES, wanted.place)
         except Failure as failure:
             if failure.kind not in PASSING:
                 raise
             return None
-        return self._scene(objects, place)
+        return self._scene(objects, self._place)
 
     def _cure(self, scene: Scene) -> None:
         """What nobody else does any more once the deletion has begun, and what harms nothing."""
@@ -520,10 +529,9 @@ class Removal:
 
     # -- hanging --------------------------------------------------------------------------------------------
 
-    def _hanging(self, scene: Scene, stalled: float, limit: float, late: bool) -> float | None:
-        """Say what it hangs at. When it has hung for long enough: act, or fail; the time to wait next."""
-        scene = self.caretakers.detailed(scene)
-        found = obstacles(scene)
+    def _hanging(self, scene: Scene, stalled: float, limit: float, late: bool) -> tuple[float, bool]:
+        """Say what it hangs at, and after long enough act or fail. The time to wait next, and whether it acted."""
+        found = obstacles(self.caretakers.detailed(scene))
         for one in found:
             if self._told.get(one.label) != one.text:
                 self._told[one.label] = one.text
@@ -531,17 +539,17 @@ class Removal:
         if late:
             raise self._stuck(found, "timeout", f"after {in_words(self.patience.timeout)}")
         if stalled < limit:
-            return None
+            return limit, False
         if not self.wanted.force:
             # A drain that is wished may take as long as the task is given.
             if found and all(_is_draining(one) for one in found):
-                return None
+                return self.patience.timeout, False
             raise self._stuck(found, "failed_state", f"and nothing has moved for {in_words(stalled)}")
         # Two obstacles may ask for the same.
         acts = {f"{act.verb} {act.label}": act for one in found for act in one.acts}
         for act in acts.values():
             self._force(scene, act)
-        return AFTER_FORCE
+        return min(AFTER_FORCE, self.wanted.stall), True
 
     def _force(self, scene: Scene, act: Act) -> None:
         body = act.body

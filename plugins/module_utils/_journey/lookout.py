@@ -39,8 +39,9 @@ WITHIN: Sequence[Kind] = (HOSTED_CONTROL_PLANES, MACHINE_DEPLOYMENTS, MACHINE_SE
 
 # An API server that starts refuses those whom it will know in a moment; so does one whose token is exchanged.
 LONGEST_REFUSAL = 60.0
-# A hosted API that has just been published may need a moment; its silence is told when it lasts.
-HOSTED_SILENCE = 10.0
+# A hosted API that has just been published needs a moment, and so does one kind of a server that has just started:
+# what may pass by itself is told when it lasts.
+PASSES_WITHIN = 10.0
 CONNECT_AGAIN = 5.0
 
 
@@ -94,7 +95,9 @@ class Lookout:
             maas_machines=self._within(MAAS_MACHINES),
             nodes=self._of_hosted(NODES),
             requests=self._of_hosted(CSRS),
-            troubles=[trouble.failure.message.rstrip(".") for trouble in self._watching.troubles.values()],
+            troubles=[
+                trouble.failure.message.rstrip(".") for trouble in self._watching.troubles.values() if _lasts(trouble)
+            ],
         )
         if self._nodes:
             self._connecting.offer(seen)
@@ -144,7 +147,7 @@ class Lookout:
     def _silence(self) -> Trouble | None:
         """Why the hosted API has not been read for a while."""
         troubles = self._hosted.troubles.values() if self._hosted is not None else ()
-        lasting = [trouble for trouble in troubles if time.monotonic() - trouble.since >= HOSTED_SILENCE]
+        lasting = [trouble for trouble in troubles if _lasts(trouble)]
         return min(lasting, key=lambda trouble: trouble.since, default=None)
 
     def _to_connect(self, seen: Sight) -> str | None:
@@ -168,6 +171,10 @@ class Lookout:
         if before is not None:
             before.close()
         return Done()
+
+
+def _lasts(trouble: Trouble) -> bool:
+    return trouble.failure.kind not in PASSING or time.monotonic() - trouble.since >= PASSES_WITHIN
 
 
 def _since(trouble: Trouble) -> str:

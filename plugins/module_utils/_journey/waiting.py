@@ -20,7 +20,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, NODE_POOLS, Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Assessment, Goal, assess, followed
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
+    Assessment,
+    Goal,
+    Stop,
+    assess,
+    followed,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
@@ -39,11 +45,12 @@ MOST_NAMED = 5
 
 LOST = "management API"
 
-GOALS: Mapping[Goal, str] = {
-    "control_plane": "its control plane",
-    "nodes": "its nodes",
-    "complete": "a complete rollout",
-    "gone": "its end",
+# What will not be, and what is not yet.
+GOALS: Mapping[Goal, tuple[str, str]] = {
+    "control_plane": ("have an available control plane", "no available control plane yet"),
+    "nodes": ("have its nodes Ready", "not all its nodes Ready yet"),
+    "complete": ("be rolled out completely", "not rolled out completely yet"),
+    "gone": ("go", "not gone yet"),
 }
 
 
@@ -90,6 +97,11 @@ class Wait:
     def label(self) -> str:
         return f"{self._namespace}/{self._name}"
 
+    @property
+    def _whole_label(self) -> str:
+        pools = f", node pool {' and '.join(sorted(self._pools))}" if self._pools else ""
+        return f"Hosted cluster {self.label}{pools}"
+
     def until_reached(self, approve: bool) -> Sight:
         nodes = self._goal in ("nodes", "complete")
         with (
@@ -114,7 +126,7 @@ class Wait:
                 if found.reached:
                     return seen
                 if found.stop is not None:
-                    raise self._hopeless(found)
+                    raise self._hopeless(found.stop)
             if self._patience.left <= 0:
                 raise self._too_long(lookout, seen)
             if lookout.bell.heard(max(min(TICK, self._patience.left), 0.0)):
@@ -149,13 +161,10 @@ class Wait:
 
     # -- how it ends ----------------------------------------------------------------------------------------------
 
-    def _hopeless(self, found: Assessment) -> Failure:
-        stop = found.stop
-        if stop is None:
-            raise ValueError("there is hope")
+    def _hopeless(self, stop: Stop) -> Failure:
         return Failure(
             "failed_state",
-            f"The hosted cluster {self.label} will not reach {GOALS[self._goal]}: {_sentence(stop.text)}",
+            f"{self._whole_label} will not {GOALS[self._goal][0]}: {stop.text.rstrip('.')}.",
             object=self.label,
             reason=stop.reason,
             hint=stop.hint,
@@ -169,8 +178,8 @@ class Wait:
         more = f"; and {len(waits) + len(left) - MOST_NAMED} more" if len(waits) + len(left) > MOST_NAMED else ""
         return Failure(
             "timeout",
-            f"The hosted cluster {self.label} has not reached {GOALS[self._goal]} within "
-            f"{in_words(self._patience.timeout)}. It still waits: {named or 'nothing was seen yet'}{more}.",
+            f"{self._whole_label}: {GOALS[self._goal][1]}, after {in_words(self._patience.timeout)}. "
+            f"It still waits: {named or 'nothing is known of it yet'}{more}.",
             object=self.label,
             reason=waits[0] if waits else "",
             hint="Raise wait_timeout if this only takes longer; metalshift.maas.diagnose says whose turn it is.",
@@ -303,7 +312,3 @@ def _finalizers(body: Object) -> list[str]:
 
 def _joined(errands: Sequence[Errand]) -> dict[str, str]:
     return {topic: line for errand in errands for topic, line in errand.lines.items()}
-
-
-def _sentence(said: str) -> str:
-    return f"{said.rstrip('.')}."

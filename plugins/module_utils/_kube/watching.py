@@ -81,6 +81,7 @@ class Watching:
         self._lock = threading.Condition()
         self._closed = False
         self._returns = 0
+        self._lost: Trouble | None = None
         self._defect: BaseException | None = None
         for kind, namespace in self._mirrors:
             threading.Thread(
@@ -124,13 +125,16 @@ class Watching:
 
     @property
     def lost(self) -> Trouble | None:
-        """The first trouble, when it is the server that does not answer."""
-        troubles = self.troubles
-        passing = [trouble for trouble in troubles.values() if trouble.failure.kind in PASSING]
-        silent = any(trouble.failure.kind == "unreachable" for trouble in passing)
-        if not passing or not (silent or len(passing) == len(self._mirrors)):
-            return None
-        return min(passing, key=lambda trouble: trouble.since)
+        """The first trouble, when it is the server that does not answer; till all can be read again."""
+        with self._lock:
+            troubles = [mirror.trouble for mirror in self._mirrors.values() if mirror.trouble]
+            passing = [trouble for trouble in troubles if trouble.failure.kind in PASSING]
+            silent = any(trouble.failure.kind == "unreachable" for trouble in passing)
+            if not passing:
+                self._lost = None
+            elif self._lost is None and (silent or len(passing) == len(self._mirrors)):
+                self._lost = min(passing, key=lambda trouble: trouble.since)
+            return self._lost
 
     def close(self) -> None:
         """End all watches. Their threads end by themselves, whatever they are at."""

@@ -192,6 +192,35 @@ def test_a_lost_server_is_one_trouble_and_over_when_it_is_back(api: WatchedApi, 
     assert api.lists(PATH) == api.lists(OTHER_PATH) == 1
 
 
+def test_a_server_is_lost_till_all_of_it_is_back(
+    api: WatchedApi, watch: Callable[..., Watching], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "LONGEST_REST", 0.05)
+    watched = watch(PLACE, OTHER)
+    assert api.watched(PATH)
+    assert api.watched(OTHER_PATH)
+    api.stop()
+    until(watched, lambda: watched.lost)
+    lost = watched.lost
+    api.refusals[OTHER_PATH] = refusal(429, "TooManyRequests", "storage is (re)initializing")
+    api.start()
+    api.put(PATH, "one")
+    until(watched, lambda: names(watched) == ["one"])
+    assert watched.lost == lost
+    del api.refusals[OTHER_PATH]
+    until(watched, lambda: watched.lost is None)
+
+
+def test_one_kind_that_cannot_be_read_is_no_loss(api: WatchedApi, watch: Callable[..., Watching]) -> None:
+    watched = watch(PLACE, OTHER)
+    assert api.watched(PATH)
+    api.refusals[PATH] = refusal(429, "TooManyRequests", "storage is (re)initializing")
+    api.end_watches()
+    until(watched, lambda: watched.troubles)
+    assert list(watched.troubles) == [PLACE]
+    assert watched.lost is None
+
+
 def test_the_time_of_a_loss_is_that_of_its_beginning(
     api: WatchedApi, watch: Callable[..., Watching], monkeypatch: pytest.MonkeyPatch
 ) -> None:

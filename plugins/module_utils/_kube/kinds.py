@@ -74,6 +74,7 @@ SERVICES = Kind("v1", "Service", "services")
 PODS = Kind("v1", "Pod", "pods")
 EVENTS = Kind("v1", "Event", "events")
 SERVICE_ACCOUNTS = Kind("v1", "ServiceAccount", "serviceaccounts")
+LEASES = Kind("coordination.k8s.io/v1", "Lease", "leases")
 
 DEPLOYMENTS = Kind("apps/v1", "Deployment", "deployments")
 STATEFUL_SETS = Kind("apps/v1", "StatefulSet", "statefulsets")

@@ -15,6 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import
 BORN, SETTLED, NOON = "2026-11-18T11:00:00Z", "2026-11-18T11:20:00Z", "2026-11-18T12:00:00Z"
 NOW = float(seconds_of(NOON) or 0)
 INNER = "clusters-demo"
+GENERATION = 3
 NODE_POOL = "hypershift.openshift.io/nodePool"
 
 Condition = tuple[str, str, str, str]
@@ -46,6 +47,8 @@ POOL_FINE: Sequence[Condition] = (
     ("AllMachinesReady", "True", "AsExpected", "All is well"),
     ("AllNodesHealthy", "True", "AsExpected", "All is well"),
     ("UpdatingVersion", "False", "AsExpected", ""),
+    ("UpdatingConfig", "False", "AsExpected", ""),
+    ("UpdatingPlatformMachineTemplate", "False", "AsExpected", ""),
     ("Ready", "True", "AsExpected", ""),
 )
 
@@ -54,7 +57,8 @@ def conditions(found: Sequence[Condition], changed: Sequence[Condition] = (), si
     """As they stand in a status: those of the first list, or of the second where it has one of the type."""
     merged = {one[0]: one for one in (*found, *changed)}
     names = ("type", "status", "reason", "message")
-    return [{**dict(zip(names, one, strict=True)), "lastTransitionTime": since} for one in merged.values()]
+    seen = {"lastTransitionTime": since, "observedGeneration": GENERATION}
+    return [{**dict(zip(names, one, strict=True)), **seen} for one in merged.values()]
 
 
 def hosted_cluster(*changed: Condition, name: str = "demo", without: Sequence[str] = (), **spec: Any) -> Object:
@@ -66,7 +70,7 @@ def hosted_cluster(*changed: Condition, name: str = "demo", without: Sequence[st
         "metadata": {
             "name": name,
             "namespace": "clusters",
-            "generation": 3,
+            "generation": GENERATION,
             "creationTimestamp": BORN,
             "finalizers": ["hypershift.openshift.io/finalizer"],
         },

@@ -304,6 +304,11 @@ WRONG_EVERYWHERE: list[Wrong] = [
 ]
 
 WRONG: list[Wrong] = [
+    Wrong("node_csr", {}, "missing required arguments: name"),
+    Wrong("node_csr", {"name": "x", "max_age": 0}, "max_age must be more than 0 seconds, not 0.0."),
+    Wrong("node_csr", {"name": "x", "max_age": "long"}, "max_age"),
+    Wrong("node_csr", {"name": "x", "kubeconfig": "/nowhere/kubeconfig"}, "There is no kubeconfig at /nowhere"),
+    Wrong("node_csr", {"name": "x", "kubeconfig": {"kind": "Config"}}, "The kubeconfig (the one given) cannot be used"),
     Wrong("machine", {}, "missing required arguments: machines"),
     Wrong("machine", {"machines": ["x"], "state": "gone"}, "value of state must be one of: present, ready"),
     Wrong("machine", {"machines": [{"nme": "x"}]}, "unknown option nme"),

@@ -57,7 +57,7 @@ def approve_due(task: Task, hosted: Kube, seen: Sight, *, max_age: float = MAX_A
     MAAS is asked once for all machines, and not at all while no kubelet waits. What passes is a reason, not a failure.
     """
     try:
-        machines = in_maas(task, seen)
+        machines = in_maas(Machines(task.maas), seen)
     except Failure as failure:
         if failure.kind not in PASSING:
             raise
@@ -70,12 +70,12 @@ def approve_due(task: Task, hosted: Kube, seen: Sight, *, max_age: float = MAX_A
     return approve(hosted, seen, look(seen, machines, max_age=max_age))
 
 
-def in_maas(task: Task, seen: Sight) -> dict[str, Machine]:
+def in_maas(machines: Machines, seen: Sight) -> dict[str, Machine]:
     """The cluster's machines as MAAS has them, a hundred a request, if any kubelet waits for an answer."""
     if not any(request["spec"]["signerName"] in SIGNERS for request in pending(seen)):
         return {}
     ids = {system_id for body in seen.maas_machines if (system_id := system_id_of(body))}
-    return Machines(task.maas).read(ids)
+    return machines.read(ids)
 
 
 def look(

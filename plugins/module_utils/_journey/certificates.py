@@ -16,6 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CSRS, NODES
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
 
@@ -32,6 +33,8 @@ def converge_requests(task: Task) -> Result:
     """Approve what belongs to the machines of one hosted cluster, and list the rest with its reasons."""
     if task.params["max_age"] <= 0:
         raise invalid(f"max_age must be more than 0 seconds, not {task.params['max_age']}.")
+    # What is wrong with the options for MAAS is said before anything is asked.
+    machines = Machines(task.maas)
     seen = sight(task.kube, task.params["namespace"], task.params["name"])
     _must_own_machines(seen)
     hosted = _hosted(task, seen)
@@ -39,7 +42,7 @@ def converge_requests(task: Task) -> Result:
         seen = replace(seen, nodes=hosted.list(NODES), requests=hosted.list(CSRS))
     except Failure as failure:
         raise _of_hosted_api(failure, seen, hosted) from None
-    verdicts = look(seen, in_maas(task, seen), max_age=task.params["max_age"])
+    verdicts = look(seen, in_maas(machines, seen), max_age=task.params["max_age"])
     plan = Plan([_step(verdict) for verdict in verdicts if verdict.approved])
     if not task.check:
         try:

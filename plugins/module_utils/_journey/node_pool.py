@@ -59,7 +59,8 @@ class Run:
         now = live or {}
         if wish.step:
             self._refuse_incapable(wish, cluster)
-            now = wish.tried(self.kube)
+            # Without its cluster, which an earlier task would make, the release of a pool may not be known.
+            now = wish.tried(self.kube) if at(wish.wanted, ("spec", "release", "image")) else wish.wanted
         if self.task.check:
             return self._result(plan, now, predicted=True)
         for each in todo:

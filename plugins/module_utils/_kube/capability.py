@@ -57,7 +57,7 @@ def refuse_platform(platform: str, crd: Object | None, noun: str = "HostedCluste
     types = at(known, ("type", "enum")) or []
     if platform not in types:
         raise _no_such_platform(platform, noun, types)
-    if platform == "MAAS" and not at(known, ("maas", "properties", "identityRef")):
+    if platform == "MAAS" and at(known, ("maas", "properties", "identityRef")) is None:
         found = ", ".join(at(known, ("maas", "properties")) or {}) or "nothing"
         raise Failure(
             "unsupported",

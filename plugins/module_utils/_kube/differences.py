@@ -69,4 +69,6 @@ def _is_list(value: Any) -> bool:
 
 
 def _empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, list, tuple, Mapping)) and not value)
+    if isinstance(value, Mapping):
+        return all(map(_empty, value.values()))
+    return value is None or (isinstance(value, (str, list, tuple)) and not value)

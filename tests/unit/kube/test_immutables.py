@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be changed is refused with the field and both values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables import (
+    HOSTED_CLUSTER,
+    NODE_POOL,
+    changed,
+    refuse_changes,
+    shown,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import put
+
+SINGLE = [(table, immutable) for table in (HOSTED_CLUSTER, NODE_POOL) for immutable in table]
+# Fields whose values are judged, with a value that may not follow another.
+JUDGED: dict[str, tuple[Any, Any]] = {
+    "configuration.featureGate.featureSet": ("TechPreviewNoUpgrade", "Default"),
+    "secretEncryption.aescbc": ({"activeKey": {"name": "one"}}, {"activeKey": {"name": "two"}}),
+}
+
+
+def with_value(path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    body: dict[str, Any] = {"spec": {}}
+    put(body, path, value)
+    return body
+
+
+@pytest.mark.parametrize(("table", "immutable"), SINGLE, ids=lambda one: getattr(one, "field", ""))
+def test_each_is_refused_with_both_values(table: Any, immutable: Any) -> None:
+    now, asked = JUDGED.get(immutable.field, ("this", "that"))
+    with pytest.raises(Failure) as caught:
+        refuse_changes(table, "X a/b", with_value(immutable.path, now), with_value(immutable.path, asked))
+    assert caught.value.kind == "conflict"
+    assert f"spec.{immutable.field} cannot be changed: it is {shown(now)}, and {shown(asked)} is asked for" in str(
+        caught.value
+    )
+    assert caught.value.fields == {f"spec.{immutable.field}": [shown(now), shown(asked)]}
+
+
+@pytest.mark.parametrize(("table", "immutable"), SINGLE, ids=lambda one: getattr(one, "field", ""))
+def test_none_is_refused_when_it_stays_or_is_not_mentioned(table: Any, immutable: Any) -> None:
+    live = with_value(immutable.path, "this")
+    assert not list(changed(table, live, live))
+    assert not list(changed(table, live, {"spec": {}}))
+
+
+@pytest.mark.parametrize(("table", "immutable"), SINGLE, ids=lambda one: getattr(one, "field", ""))
+def test_what_was_never_set_can_be_set_once(table: Any, immutable: Any) -> None:
+    # The API compares capabilities also with their default.
+    refused = immutable.field == "capabilities"
+    assert bool(list(changed(table, {"spec": {}}, with_value(immutable.path, "that")))) is refused
+
+
+def test_all_are_named_at_once() -> None:
+    live = {"spec": {"fips": False, "dns": {"baseDomain": "a.example"}}}
+    wanted = {"spec": {"fips": True, "dns": {"baseDomain": "b.example"}}}
+    with pytest.raises(
+        Failure, match=r"spec\.dns\.baseDomain .* a\.example.* b\.example.*; spec\.fips .* false.* true"
+    ):
+        refuse_changes(HOSTED_CLUSTER, "X", live, wanted)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "refused"),
+    [
+        ({"activeKey": {"name": "two"}, "backupKey": {"name": "one"}}, False),
+        ({"activeKey": {"name": "two"}}, True),
+        ({"activeKey": {"name": "two"}, "backupKey": {"name": "three"}}, True),
+        ({"activeKey": {"name": "one"}, "backupKey": {"name": "zero"}}, False),
+    ],
+)
+def test_an_encryption_key_is_replaced_only_beside_the_old_one(wanted: Any, refused: bool) -> None:
+    live = {"spec": {"secretEncryption": {"aescbc": {"activeKey": {"name": "one"}}}}}
+    found = list(changed(HOSTED_CLUSTER, live, {"spec": {"secretEncryption": {"aescbc": wanted}}}))
+    assert bool(found) is refused
+
+
+@pytest.mark.parametrize(
+    ("now", "asked", "refused"),
+    [("", "TechPreviewNoUpgrade", False), ("Default", "CustomNoUpgrade", False), ("CustomNoUpgrade", "Default", True)],
+)
+def test_there_is_no_way_back_from_features_that_forbid_upgrades(now: str, asked: str, refused: bool) -> None:
+    path = ("spec", "configuration", "featureGate", "featureSet")
+    assert bool(list(changed(HOSTED_CLUSTER, with_value(path, now), with_value(path, asked)))) is refused
+
+
+def test_lists_of_networks_are_told_shortly() -> None:
+    assert shown([{"cidr": "10.0.0.0/8"}]) == "[cidr: 10.0.0.0/8]"

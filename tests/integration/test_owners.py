@@ -28,7 +28,10 @@ def test_marking_is_one_listing_and_a_request_for_each_machine_and_then_nothing(
     found = mark(task(sim), seen)
     assert (found.changed, len(found.done), len(found.ours)) == (True, 3, 3)
     assert [entry.op for entry in sim.requests.writes()] == ["set_workload_annotations"] * 3
-    assert len(sim.requests) == 4
+    assert [(entry.path.rpartition("2.0/")[2], entry.op) for entry in sim.requests if entry.method == "GET"] == [
+        ("machines/", None),
+        ("users/", "whoami"),
+    ]
     assert sim.find("b").annotations == MARKS
     sim.requests.clear()
     assert not mark(task(sim), seen).changed
@@ -66,6 +69,12 @@ def test_maas_forgets_the_marks_of_a_machine_that_is_released(sim: Simulator) ->
     assert sim.find("a").annotations == {}
 
 
+def test_what_another_user_of_maas_holds_is_not_marked(sim: Simulator) -> None:
+    seen = sight(("a", held(sim, "a", owner="MAAS")))
+    assert not mark(task(sim), seen).changed
+    assert sim.find("a").annotations == {}
+
+
 def test_who_may_not_annotate_a_machine_is_told(sim: Simulator) -> None:
     seen = sight(("a", held(sim, "a")))
     sim.fault("error", status=403, op="set_workload_annotations", text="No.", hits=0)
@@ -83,5 +92,9 @@ def test_in_a_wait_maas_is_asked_only_for_machines_that_are_new(sim: Simulator) 
     assert not marker.tick(sight(("a", ids["a"]))).changed
     assert len(sim.requests) == spent
     assert [one.name for one in marker.tick(sight(*ids.items())).done] == ["b"]
-    assert not marker.tick(sight()).changed
-    assert len(sim.requests) == spent + 2
+    spent = len(sim.requests)
+    assert not marker.tick(sight(("b", ids["b"]))).changed
+    assert len(sim.requests) == spent
+    # What was given back and comes again is looked at again.
+    assert not marker.tick(sight(("a", ids["a"]))).changed
+    assert len(sim.requests) > spent

@@ -10,11 +10,12 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
@@ -70,8 +71,13 @@ def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = No
     """
     if machines is None:
         machines = _read(task, seen, sweep)
+    owners: frozenset[str] = frozenset()
     todo = markings(seen, machines)
-    outcome = Marked({one: machines[one] for one in _wanted(seen, machines)})
+    if todo:
+        # A wrong mark is worse than none: by it, machines are released when the cluster is removed.
+        owners = Caretakers(task, seen.namespace, seen.name).owners(Machines(task.maas).me)
+        todo = markings(seen, machines, owners)
+    outcome = Marked({one: machines[one] for one in _wanted(seen, machines, owners)})
     if task.check:
         outcome.done = todo
         return outcome
@@ -118,9 +124,12 @@ class Marker:
         return marked
 
 
-def markings(seen: Sight, machines: Mapping[str, Machine]) -> list[Marking]:
-    """What has to be changed of which machine. Only what is certainly this cluster's gets its mark."""
-    wanted = _wanted(seen, machines)
+def markings(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str] = ()) -> list[Marking]:
+    """What has to be changed of which machine. Only what is certainly this cluster's gets its mark.
+
+    `owners` are the users of MAAS in whose name the cluster's provider may act, as far as they are known.
+    """
+    wanted = _wanted(seen, machines, owners)
     found = []
     for system_id, machine in sorted(machines.items()):
         before = _marks(machine)
@@ -135,7 +144,7 @@ def markings(seen: Sight, machines: Mapping[str, Machine]) -> list[Marking]:
     return found
 
 
-def _wanted(seen: Sight, machines: Mapping[str, Machine]) -> dict[str, dict[str, str]]:
+def _wanted(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str]) -> dict[str, dict[str, str]]:
     """The marks of every machine that is this cluster's."""
     nodes = {_reference(body): _node_of(body) for body in seen.machines}
     pools = {_reference(body): _pool_of(body) for body in seen.machines}
@@ -145,7 +154,7 @@ def _wanted(seen: Sight, machines: Mapping[str, Machine]) -> dict[str, dict[str,
         rivals = [f"{one['metadata'].get('namespace', '')}/{_name(one)}" for one in bodies[1:]]
         named = Named(body, seen.label, nodes.get(name, ""), rivals)
         machine = machines.get(system_id)
-        if rivals or belonging(machine, named, ()).verdict != "ours":
+        if rivals or belonging(machine, named, owners).verdict != "ours":
             continue
         pool = pools.get(name) or _pool_of(body)
         wanted[system_id] = {CLUSTER: seen.label, **({NODE_POOL: pool} if pool else {})}

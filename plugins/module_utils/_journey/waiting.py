@@ -45,12 +45,12 @@ MOST_NAMED = 5
 
 LOST = "management API"
 
-# What will not be, and what is not yet.
+# What it will not do, and what it does not do yet.
 GOALS: Mapping[Goal, tuple[str, str]] = {
-    "control_plane": ("have an available control plane", "no available control plane yet"),
-    "nodes": ("have its nodes Ready", "not all its nodes Ready yet"),
-    "complete": ("be rolled out completely", "not rolled out completely yet"),
-    "gone": ("go", "not gone yet"),
+    "control_plane": ("have an available control plane", "has no available control plane yet"),
+    "nodes": ("have its nodes Ready", "does not have all its nodes Ready yet"),
+    "complete": ("be rolled out completely", "is not rolled out completely yet"),
+    "gone": ("go", "is not gone yet"),
 }
 
 
@@ -99,7 +99,7 @@ class Wait:
 
     @property
     def _whole_label(self) -> str:
-        pools = f", node pool {' and '.join(sorted(self._pools))}" if self._pools else ""
+        pools = f", node pool {' and '.join(sorted(self._pools))}," if self._pools else ""
         return f"Hosted cluster {self.label}{pools}"
 
     def until_reached(self, approve: bool) -> Sight:
@@ -178,7 +178,7 @@ class Wait:
         more = f"; and {len(waits) + len(left) - MOST_NAMED} more" if len(waits) + len(left) > MOST_NAMED else ""
         return Failure(
             "timeout",
-            f"{self._whole_label}: {GOALS[self._goal][1]}, after {in_words(self._patience.timeout)}. "
+            f"{self._whole_label} {GOALS[self._goal][1]}, after {in_words(self._patience.timeout)}. "
             f"It still waits: {named or 'nothing is known of it yet'}{more}.",
             object=self.label,
             reason=waits[0] if waits else "",
@@ -262,9 +262,12 @@ def _on_their_way(seen: Sight) -> Hashable | None:
 
 
 def _in_maas(task: Task, seen: Sight) -> Done:
-    """What MAAS says of them: one request for a hundred."""
+    """What MAAS says of them: one request for a hundred. It is told beside the wait, and never ends it."""
     moving = {system_id_of(each): name_of(each) for each in _moving(seen)}
-    found = machines_in_maas(task, [replace(seen, maas_machines=_moving(seen))])
+    try:
+        found = machines_in_maas(task, [replace(seen, maas_machines=_moving(seen))])
+    except Failure as failure:
+        return Done({"MAAS": f"MAAS: {failure.message.rstrip('.')}"}, again=True)
     if found is None or found.trouble:
         return Done({"MAAS": f"MAAS: {found.trouble.rstrip('.')}"} if found else {}, again=True)
     lines = {

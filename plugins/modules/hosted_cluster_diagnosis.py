@@ -42,6 +42,11 @@ options:
       - It takes a listing of all machines that are in use, for which MAAS needs about ten seconds for each thousand.
     type: bool
     default: true
+  noted:
+    description:
+      - What was noted of the cluster before, as for M(metalshift.maas.hosted_cluster_audit). It tells what nothing else
+        attributes to a cluster that is gone.
+    type: raw
 seealso:
   - module: metalshift.maas.hosted_cluster_info
   - module: metalshift.maas.hosted_cluster_audit
@@ -124,6 +129,7 @@ SPEC = Spec(
         "name": {"type": "str", "required": True},
         "namespace": {"type": "str", "default": "clusters"},
         "leaks": {"type": "bool", "default": True},
+        "noted": {"type": "raw"},
     },
 )
 
@@ -133,7 +139,8 @@ def converge(task: Task) -> Result:
     for option in ("name", "namespace"):
         if not task.params[option]:
             raise invalid(f"{option} must not be empty.")
-    found = evidence(task, task.params["namespace"], task.params["name"], leaks=task.params["leaks"])
+    params = task.params
+    found = evidence(task, params["namespace"], params["name"], leaks=params["leaks"], noted=params["noted"])
     told = diagnose(found)
     return Result(
         changed=False,

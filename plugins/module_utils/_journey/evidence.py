@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import gathering
@@ -101,12 +102,12 @@ class Evidence:
         return self.beside.get(kind) or ()
 
 
-def evidence(task: Task, namespace: str, name: str, *, leaks: bool = True) -> Evidence:
+def evidence(task: Task, namespace: str, name: str, *, leaks: bool = True, noted: Any = None) -> Evidence:
     """Look at everything once. Only the HostedCluster itself must be readable; what else is not, is a trouble."""
     found = Evidence(gathering.sight(task.kube, namespace, name), time.time())
     if found.is_there:
         found = _in_maas(task, _hosted(task, _management(task, found)))
-    return _leaks(task, found) if leaks else found
+    return _leaks(task, found, noted) if leaks else found
 
 
 def _in_maas(task: Task, found: Evidence) -> Evidence:
@@ -121,12 +122,12 @@ def _in_maas(task: Task, found: Evidence) -> Evidence:
     return replace(found, key_refused=caretakers.key_refused() if _asks_maas(found.seen) else "")
 
 
-def _leaks(task: Task, found: Evidence) -> Evidence:
+def _leaks(task: Task, found: Evidence, noted: Any) -> Evidence:
     if found.in_maas is not None and found.in_maas.trouble:
         # It has been said already that MAAS cannot be asked.
         return found
     try:
-        return replace(found, leaks=find(task, found.seen))
+        return replace(found, leaks=find(task, found.seen, noted))
     except Failure as failure:
         if failure.kind not in TOLERATED:
             raise

@@ -121,8 +121,8 @@ options:
   node_deletion_timeout:
     description:
       - How long the removal of its Node object is tried at most, so that a hosted API that cannot be reached does not
-        hold back the machine for ever. If not set, a new pool has V(5m).
-      - A NodePool has no field for it. It is kept as an annotation, which O(state=absent) goes by.
+        hold back the machine for ever; V(0s) means for ever. If not set, a new pool has V(5m).
+      - A NodePool has no field for it. It is kept as an annotation, by which this collection goes while it waits.
     type: str
   node_labels:
     description: Labels of the nodes. Only nodes that come later get changed ones.

@@ -11,6 +11,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Object,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import patches
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
     BEFORE_INFRASTRUCTURE,
@@ -526,6 +528,10 @@ class Removal:
                     self._unfinalize(body, rest, [PROVIDERS_FINALIZER])
                 if kind is MACHINES and not self.wanted.drain:
                     self._skip_drain(body)
+        for patch in patches(self._pools(scene), scene.of(MACHINE_SETS), scene.of(MACHINES), time.time()):
+            for body in scene.of(patch.kind):
+                if name_of(body) == patch.name:
+                    self._patch(body, patch.body, patch.said)
 
     # -- hanging --------------------------------------------------------------------------------------------
 

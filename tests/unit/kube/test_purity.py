@@ -30,8 +30,10 @@ PURE = {
             "findings",
             "immutables",
             "kinds",
+            "letting_go",
             "meanings",
             "merge",
+            "moments",
             "ownership",
             "pool_manifest",
             "pool_progress",
@@ -49,7 +51,7 @@ PURE = {
 }
 PLAIN = {
     *("__future__", "base64", "binascii", "collections", "collections.abc", "copy", "dataclasses", "decimal"),
-    *("functools", "ipaddress", "itertools", "json", "re", "typing"),
+    *("datetime", "functools", "ipaddress", "itertools", "json", "re", "typing"),
 }
 
 

@@ -7,6 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, NODE_POOLS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import patches
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
     Assessment,
     Goal,
@@ -192,7 +194,10 @@ class Wait:
     def _errands(self, lookout: Lookout, approve: bool) -> Iterator[Sequence[Errand]]:
         task, bell, rest = self._task, lookout.bell, self._patience.tick
         knows_maas = has_maas(task)
-        chosen = [Errand("touching a node pool", self._to_touch, self._touch, bell, TOUCH_AGAIN)]
+        chosen = [
+            Errand("touching a node pool", self._to_touch, self._touch, bell, TOUCH_AGAIN),
+            Errand("letting machines go", _overdue, lambda seen: _let_go(task, seen), bell, rest),
+        ]
         if approve:
             approving = _Approving(task, lookout, knows_maas)
             chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
@@ -214,6 +219,24 @@ class Wait:
             self._task.kube.patch(NODE_POOLS, name, self._namespace, {"metadata": {"annotations": {TOUCHED: version}}})
         said = "touched, so that the operator looks at it again"
         return Done({f"touched {name}": f"node pool {name}: {said}" for name in names}, again=True)
+
+
+def _overdue(seen: Sight) -> Hashable | None:
+    """The machines that nothing but an API that does not answer holds back."""
+    found = patches(tuple(seen.pools.values()), seen.machine_sets, seen.machines, time.time())
+    return tuple((each.kind.name, each.name) for each in found) or None
+
+
+def _let_go(task: Task, seen: Sight) -> Done:
+    found = list(patches(tuple(seen.pools.values()), seen.machine_sets, seen.machines, time.time()))
+    for each in found:
+        try:
+            task.kube.patch(each.kind, each.name, seen.control_plane_namespace, each.body)
+        except Failure as failure:
+            # It may be gone by now, which is what is wanted.
+            if failure.kind != "not_found":
+                raise
+    return Done({f"let go {each.name}": each.said for each in found if each.said}, again=True)
 
 
 class _Approving:

@@ -37,6 +37,7 @@ PURE = {
             "ownership",
             "pool_manifest",
             "pool_progress",
+            "programs",
             "progress",
             "provider_id",
             "publishing",

@@ -256,11 +256,6 @@ ON_THE_WAY = (
         words={"namespace": f"clusters-{LATE}"},
     ),
     Told(
-        "other-name",
-        "machine <name> (<host>): deployed, waiting for its node to join",
-        do="When this lasts: look at its console",
-    ),
-    Told(
         "never-asks",
         "machine <name> (<host>): deployed, waiting for its node to join",
         do="When this lasts: look at its console",
@@ -282,7 +277,7 @@ ROLLOUT = (
     ),
     Told(
         "incomplete",
-        "rollout: 4.20.8 waits for <operators>dns<operators>",
+        "rollout: 4.20.8 waits for console, dns, ingress",
         do="In the hosted cluster, kubectl get clusteroperators says more.",
         words={"namespace": f"clusters-{LATE}", "operator": "dns"},
     ),
@@ -365,22 +360,28 @@ BESIDE = (
     Told("restart-api", ""),
     Told("watch-expiry", ""),
     Told("stutter", ""),
+    Told("other-name", "certificate request <name> of <node>: not approved: <reason>"),
     Told("other-address", "certificate request <name> of <node>: not approved: <reason>"),
     Told("degraded-nodes", "node pool <name>: a node cannot be upgraded in place: <reason>", "grace"),
 )
 
 
+DOES_NOTHING = "nothing: it heals by itself"
+#: What differs from one hosted cluster to another.
+_OWN = re.compile(rf"\b{LATE}\b|\b\d+\.\d+\.\d+\b")
+
+
 def documented() -> Iterator[Sequence[str]]:
-    """The rows of the documentation: fault, way, line, what becomes of the wait, what to do."""
+    """The rows of the documentation: fault, way, line, what becomes of the wait, how the hint begins."""
     for goal, rows in by_goal():
         for each in rows:
-            yield (
-                f"``{each.fault}``{''.join(f' ``{key}={value}``' for key, value in _shown(each))}",
-                WAYS[goal],
-                f"``{each.line}``" if each.line else "nothing",
-                each.verdict,
-                each.do or "nothing: it heals by itself",
-            )
+            words = "".join(f" ``{key}={_general(value)}``" for key, value in _shown(each))
+            line = f"``{_general(each.line)}``" if each.line else "nothing"
+            yield f"``{each.fault}``{words}", WAYS[goal], line, each.verdict, each.do or DOES_NOTHING
+
+
+def _general(text: str) -> str:
+    return _OWN.sub(lambda found: "<name>" if found[0] == LATE else "<version>", text)
 
 
 def by_goal() -> Iterator[tuple[Goal, Sequence[Told]]]:

@@ -86,7 +86,7 @@ EXAMPLES = r"""
 
 - name: Say it
   ansible.builtin.debug:
-    msg: "{{ machine.owners | map(attribute='hosted_cluster') | join(', ') or 'nobody\'s' }}"
+    msg: "{{ machine.owners | map(attribute='hosted_cluster') | join(', ') or 'No cluster has it.' }}"
 
 - name: The kubeconfig of a hosted cluster
   metalshift.maas.hosted_cluster_info:

@@ -106,7 +106,8 @@ unchecked:
 """
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaks import gather, leaks_in, summary
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaks import leaks_in, summary
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.remains import gather
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 

@@ -9,13 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaks import (
-    KINDS,
-    Memory,
-    Remains,
-    leaks_in,
-    summary,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaks import KINDS, leaks_in, summary
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.remains import Memory, Remains
 
 PROVIDER = "provider"
 GONE = Remains("clusters", "demo", owners=frozenset({PROVIDER}))

@@ -87,6 +87,11 @@ class Present:
         return RecordSet(type, tuple(sorted(entry.value for entry in entries)), ttls.pop() if len(ttls) == 1 else None)
 
     @property
+    def hollow(self) -> bool:
+        """Whether nothing is left at the name: MAAS takes a machine's address back at its release, not the name."""
+        return self.id is not None and not self.addresses and not self.entries
+
+    @property
     def types(self) -> list[str]:
         return [type for type in TYPES if self.records(type).values]
 
@@ -179,7 +184,7 @@ def plan(name: Name, present: Present, wish: RecordSet, *, remove: bool, purge: 
             _refuse_company(name, wish.type, others)
         target = RecordSet(wish.type, wish.values, now.ttl if wish.ttl is None else wish.ttl or None)
     if target.values == now.values and (target.ttl == now.ttl or not target.values):
-        return Plan(steps)
+        return Plan([*steps, _removal(name, now)] if remove and not wish.values and present.hollow else steps)
     if not target.values:
         return Plan([*steps, _removal(name, now)])
     verb = "update" if now.values else "create"

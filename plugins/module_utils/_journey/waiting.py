@@ -118,7 +118,9 @@ class Wait:
             now_seen = lookout.sight()
             if now_seen is None:
                 self._look_away()
-                self._tell({**lookout.lines})
+                # What was said last is not said again when all can be seen again.
+                known = {topic: line for topic, line in self._told.items() if topic != LOST}
+                self._tell({**known, **lookout.lines})
             else:
                 seen = now_seen
                 found = self._assess(seen)

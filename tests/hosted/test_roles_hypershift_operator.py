@@ -14,9 +14,11 @@ import pytest
 import yaml
 
 from hosted.play import play
+from hosted.readme import example
+from hosted.renderer import pods_run
 from integration.harness import Played
 from lab.kube import examples
-from lab.kube.api import CONFIG_MAPS, CRDS, DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, Object, Resource
+from lab.kube.api import CONFIG_MAPS, CRDS, DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, PODS, Object, Resource
 from lab.kube.handle import Lab
 from lab.kube.keeper import plain_environment
 from lab.programs import Programs
@@ -87,7 +89,9 @@ def test_a_build_that_does_not_serve_maas_is_refused_before_anything_is_written(
 
 def test_it_installs_on_plain_kubernetes_and_puts_in_place_what_that_lacks(empty: Lab, tmp_path: Path) -> None:
     assert "routes.route.openshift.io" not in kinds(empty)
-    played = role(empty, tmp_path, **from_cli(empty))
+    given = from_cli(empty)
+    environment = {"HYPERSHIFT": given["cli"], "HYPERSHIFT_IMAGE": given["image"]}
+    played = play(empty, tmp_path, example("hypershift_operator", tmp_path), environment=environment)
     assert played.status == 0, played.output
     deployment = empty.api.get(DEPLOYMENTS, "operator", NAMESPACE) or {}
     assert deployment["status"]["availableReplicas"] == 1
@@ -101,6 +105,23 @@ def test_a_second_run_changes_nothing(empty: Lab, tmp_path: Path) -> None:
     assert not changed(played)
     after = empty.api.get(DEPLOYMENTS, "operator", NAMESPACE) or {}
     assert after["metadata"]["generation"] == before["metadata"]["generation"]
+
+
+def test_a_pod_of_the_image_renders_the_same(empty: Lab, tmp_path: Path) -> None:
+    image = empty.facts["operator_image"]
+    checked = role(empty, tmp_path, "--check", image=image)
+    assert checked.status == 0, checked.output
+    assert "What would be installed is not known" in checked.output
+    with pods_run(empty, tmp_path) as ran:
+        played = role(empty, tmp_path, image=image)
+        assert played.status == 0, played.output
+        assert [pod["spec"]["containers"][0]["image"] for pod in ran] == [image]
+        assert empty.api.list(PODS, "default") == []
+        failed = role(empty, tmp_path, image=image, platforms=["Nowhere"])
+    assert not changed(played)
+    assert failed.status != 0
+    assert "cannot render its manifest" in failed.output
+    assert "Nowhere" in failed.output
 
 
 def test_kinds_that_come_later_are_seen_by_the_operator(empty: Lab, tmp_path: Path) -> None:

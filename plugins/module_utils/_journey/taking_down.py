@@ -1,0 +1,393 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Deleting what a hosted cluster or a node pool is in Kubernetes, and waiting until it is gone.
+
+When nothing moves any more, what it hangs at is said; after long enough that is a failure, or what force is for.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    CLUSTERS,
+    HOSTED_CLUSTERS,
+    HOSTED_CONTROL_PLANES,
+    MAAS_CLUSTERS,
+    MAAS_MACHINES,
+    MACHINE_DEPLOYMENTS,
+    MACHINE_SETS,
+    MACHINES,
+    NAMESPACES,
+    NODE_POOLS,
+    Kind,
+    Object,
+    kind_of,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import patches
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
+    BEFORE_INFRASTRUCTURE,
+    HOSTED_CONTROL_PLANE_LABEL,
+    KINDS,
+    NO_DETACH,
+    NO_DRAIN,
+    PAUSED,
+    Act,
+    Obstacle,
+    Scene,
+    deleting,
+    finalizers,
+    footprint,
+    label,
+    name_of,
+    obstacles,
+    pool_of,
+    stage,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._kube.watching import Watching
+
+# A MaasMachine whose machine is somebody else's: the provider must not see it any more.
+NOT_OURS = "metalshift.maas/not-ours"
+PROVIDERS_FINALIZER = "maasmachine.infrastructure.cluster.x-k8s.io"
+
+TICK = 1.0
+# When nothing has moved for so long, what it hangs at is said; it may still get better.
+HANGS = 30.0
+# Force has waited once. What its own acts set free needs no long wait each time.
+AFTER_FORCE = 10.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options of a task ask for."""
+
+    namespace: str
+    cluster: str
+    # The one node pool that is to go; empty for the whole cluster.
+    pool: str
+    drain: bool
+    force: bool
+    stall: float
+    erase: bool
+    wait: bool
+    remove_credentials: bool = False
+
+    @property
+    def label(self) -> str:
+        noun, name = ("node_pool", self.pool) if self.pool else ("hosted_cluster", self.cluster)
+        return f"{noun} {self.namespace}/{name}"
+
+    @property
+    def owner(self) -> str:
+        return f"{self.namespace}/{self.cluster}"
+
+    @property
+    def place(self) -> str:
+        return control_plane_namespace(self.namespace, self.cluster)
+
+
+@dataclass
+class TakingDown:
+    """What is left of one cluster or pool in Kubernetes, on its way out."""
+
+    task: Task
+    wanted: Wanted
+    patience: Patience
+    caretakers: Caretakers
+    # What force did, as people read it.
+    forced: list[str] = field(default_factory=list)
+    changed: bool = False
+    _place: Object | None = None
+
+    def __post_init__(self) -> None:
+        self._told: dict[str, str] = {}
+        self._explained = self.task.clock.now() - HANGS
+
+    # -- reading --------------------------------------------------------------------------------------------
+
+    def look(self) -> Scene:
+        """What is left, read once."""
+        kube, wanted = self.task.kube, self.wanted
+        objects = {
+            kind: kube.list(kind, wanted.namespace if kind in (HOSTED_CLUSTERS, NODE_POOLS) else wanted.place)
+            for kind in KINDS
+        }
+        self._place = kube.get(NAMESPACES, wanted.place)
+        return self._scene(objects, self._place)
+
+    def _scene(self, objects: Mapping[Kind, Iterable[Object]], place: Object | None) -> Scene:
+        """Only what belongs to this cluster, or to this pool."""
+        wanted = self.wanted
+        own = {kind: [body for body in bodies if self._is_part(kind, body)] for kind, bodies in objects.items()}
+        if wanted.pool:
+            # The last moment at which a node pool is of interest is when its machines are gone.
+            place = None
+        elif place is not None and HOSTED_CONTROL_PLANE_LABEL not in (place["metadata"].get("labels") or {}):
+            # Somebody's own namespace that happens to be called so.
+            place = None
+        return Scene(wanted.namespace, wanted.cluster, own, place)
+
+    def _is_part(self, kind: Kind, body: Object) -> bool:
+        wanted = self.wanted
+        if kind is HOSTED_CLUSTERS:
+            return not wanted.pool and name_of(body) == wanted.cluster
+        if kind is NODE_POOLS:
+            named = (body.get("spec") or {}).get("clusterName") == wanted.cluster
+            return named and wanted.pool in ("", name_of(body))
+        if not wanted.pool:
+            return True
+        # The Cluster is looked at for its pause alone.
+        return kind is CLUSTERS or pool_of(body) == f"{wanted.namespace}/{wanted.pool}"
+
+    def left_over(self, scene: Scene) -> list[Object]:
+        """The next things to delete where nothing is left that would delete them; what owns others first."""
+        workers = (MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
+        for kind in workers if self.wanted.pool else (CLUSTERS, *workers, HOSTED_CONTROL_PLANES, MAAS_CLUSTERS):
+            if scene.of(kind):
+                return list(scene.of(kind))
+        return [scene.place] if scene.place else []
+
+    # -- acting ---------------------------------------------------------------------------------------------
+
+    def take_down(self, scene: Scene) -> None:
+        if scene.empty or (self.wanted.pool and not self.parts_of_pool(scene)):
+            return
+        pools = scene.of(NODE_POOLS)
+        with self._watched() as watching:
+            if pools:
+                self.ask(pools)
+                self._until(watching, lambda now: not self.parts_of_pool(now))
+            if not self.wanted.pool:
+                self.ask(scene.of(HOSTED_CLUSTERS))
+            self._until(watching, self._is_gone)
+
+    def parts_of_pool(self, scene: Scene) -> list[Object]:
+        """What a node pool is: itself, and what Cluster API has of it."""
+        kinds = (NODE_POOLS, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
+        return [body for kind in kinds for body in scene.of(kind)]
+
+    def _is_gone(self, scene: Scene) -> bool:
+        return not self.parts_of_pool(scene) if self.wanted.pool else scene.empty
+
+    def ask(self, bodies: Iterable[Object]) -> None:
+        """Delete, whatever is not being deleted already."""
+        for body in bodies:
+            if not deleting(body):
+                metadata = body["metadata"]
+                namespace = str(metadata.get("namespace", ""))
+                gone = self.task.kube.delete(kind_of(body), name_of(body), namespace, uid=metadata["uid"])
+                self.changed = self.changed or gone
+                self.task.say(f"{label(body)}: deletion asked for")
+
+    def patch(self, body: Object, patch: Mapping[str, Any], said: str = "") -> None:
+        try:
+            self.task.kube.patch(kind_of(body), name_of(body), str(body["metadata"].get("namespace", "")), patch)
+        except Failure as failure:
+            # It may be gone by now, which is what is wanted.
+            if failure.kind not in ("not_found", "conflict"):
+                raise
+            return
+        self.changed = True
+        if said:
+            self.task.say(f"{label(body)}: {said}")
+
+    def skip_drain(self, body: Object) -> None:
+        present = body["metadata"].get("annotations") or {}
+        if not {NO_DRAIN, NO_DETACH} <= present.keys():
+            self.patch(body, {"metadata": {"annotations": {NO_DRAIN: "true", NO_DETACH: "true"}}})
+
+    # -- waiting --------------------------------------------------------------------------------------------
+
+    def _watched(self) -> Watching:
+        from ansible_collections.metalshift.maas.plugins.module_utils._kube.watching import Watching
+
+        wanted = self.wanted
+        places = [(kind, wanted.namespace if kind in (HOSTED_CLUSTERS, NODE_POOLS) else wanted.place) for kind in KINDS]
+        return Watching(self.task.kube, places)
+
+    def _until(self, watching: Watching, gone: Callable[[Scene], bool]) -> None:
+        """Wait until that is gone; act when nothing moves, if the task says so."""
+        clock = self.task.clock
+        seen, since, limit = None, clock.now(), self.wanted.stall
+        while True:
+            scene = self._now(watching)
+            if scene is not None:
+                if gone(scene):
+                    return
+                self._tell(self._line(scene))
+                self._cure(scene)
+                if not scene.of(HOSTED_CLUSTERS) and not scene.of(NODE_POOLS):
+                    # Nobody is left who would do it.
+                    self.ask(self.left_over(scene))
+                mark = footprint(scene)
+                if mark != seen:
+                    seen, since, limit = mark, clock.now(), min(limit, self.wanted.stall)
+                stalled = clock.now() - since
+                late = self.patience.left <= 0
+                # What explains a hang takes a hundred requests.
+                due = stalled >= min(HANGS, limit) and clock.now() - self._explained >= HANGS
+                if due or stalled >= limit or late:
+                    self._explained = clock.now()
+                    limit, acted = self._hanging(scene, stalled, limit, late)
+                    since = clock.now() if acted else since
+            elif self.patience.left <= 0:
+                raise self._unread(watching)
+            self.task.trace_requests()
+            watching.changed(TICK)
+
+    def _now(self, watching: Watching) -> Scene | None:
+        """What is there now; None while it cannot be read."""
+        if watching.lost or not watching.complete:
+            return None
+        refused = [trouble for trouble in watching.troubles.values() if trouble.failure.kind not in PASSING]
+        if refused:
+            raise refused[0].failure
+        wanted = self.wanted
+        objects = {
+            kind: list(
+                watching.snapshot(
+                    kind, wanted.namespace if kind in (HOSTED_CLUSTERS, NODE_POOLS) else wanted.place
+                ).values()
+            )
+            for kind in KINDS
+        }
+        try:
+            # As long as something is in it, the namespace stays.
+            if not wanted.pool and not any(
+                objects[kind] for kind in KINDS if kind not in (HOSTED_CLUSTERS, NODE_POOLS)
+            ):
+                self._place = self.task.kube.get(NAMESPACES, wanted.place)
+        except Failure as failure:
+            if failure.kind not in PASSING:
+                raise
+            return None
+        return self._scene(objects, self._place)
+
+    def _cure(self, scene: Scene) -> None:
+        """What nobody else does any more once the deletion has begun, and what harms nothing."""
+        going = any(deleting(body) for kind in (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS) for body in scene.of(kind))
+        if going and not self.wanted.pool:
+            for body in scene.of(CLUSTERS):
+                if (body.get("spec") or {}).get("paused"):
+                    self.patch(body, {"spec": {"paused": False}}, "continued")
+        for kind in (MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES):
+            for body in scene.of(kind):
+                notes = body["metadata"].get("annotations") or {}
+                if PAUSED in notes and NOT_OURS not in notes and (going or deleting(body)):
+                    self.patch(body, {"metadata": {"annotations": {PAUSED: None}}}, "continued")
+                if NOT_OURS in notes and deleting(body) and PROVIDERS_FINALIZER in finalizers(body):
+                    rest = [one for one in finalizers(body) if one != PROVIDERS_FINALIZER]
+                    self._unfinalize(body, rest, [PROVIDERS_FINALIZER])
+                if kind is MACHINES and not self.wanted.drain:
+                    self.skip_drain(body)
+        for patch in patches(scene.of(NODE_POOLS), scene.of(MACHINE_SETS), scene.of(MACHINES), time.time()):
+            for body in scene.of(patch.kind):
+                if name_of(body) == patch.name:
+                    self.patch(body, patch.body, patch.said)
+
+    # -- hanging --------------------------------------------------------------------------------------------
+
+    def _hanging(self, scene: Scene, stalled: float, limit: float, late: bool) -> tuple[float, bool]:
+        """Say what it hangs at, and after long enough act or fail. The time to wait next, and whether it acted."""
+        found = obstacles(self.caretakers.detailed(scene))
+        for one in found:
+            if self._told.get(one.label) != one.text:
+                self._told[one.label] = one.text
+                self.task.say(f"hangs: {one.text}")
+        if late:
+            raise self._stuck(found, "timeout", f"after {in_words(self.patience.timeout)}")
+        if stalled < limit:
+            return limit, False
+        if not self.wanted.force:
+            # A drain that is wished may take as long as the task is given.
+            if found and all(_is_draining(one) for one in found):
+                return self.patience.timeout, False
+            raise self._stuck(found, "failed_state", f"and nothing has moved for {in_words(stalled)}")
+        # Two obstacles may ask for the same.
+        acts = {f"{act.verb} {act.label}": act for one in found for act in one.acts}
+        for act in acts.values():
+            self._force(act)
+        return min(AFTER_FORCE, self.wanted.stall), True
+
+    def _force(self, act: Act) -> None:
+        body = act.body
+        if act.verb == "no_drain":
+            self.skip_drain(body)
+            self.forced.append(f"{act.label}: not drained")
+        elif act.verb == "delete":
+            self.ask([body])
+            self.forced.append(f"{act.label}: deleted")
+        else:
+            self._unfinalize(body, [], act.finalizers)
+
+    def _unfinalize(self, body: Object, rest: Sequence[str], gone: Sequence[str]) -> None:
+        """Take finalizers from the object as it was read: one that somebody changed meanwhile is looked at again."""
+        metadata = {"finalizers": list(rest) or None, "resourceVersion": body["metadata"]["resourceVersion"]}
+        kind = self.caretakers.kind_of(body)
+        namespace = str(body["metadata"].get("namespace", ""))
+        try:
+            self.task.kube.patch(kind, name_of(body), namespace, {"metadata": metadata})
+        except Failure as failure:
+            if failure.kind not in ("not_found", "conflict"):
+                raise
+            return
+        self.changed = True
+        self.forced.append(f"{label(body)}: {', '.join(gone)} removed")
+        self.task.say(f"{label(body)}: finalizer {' and '.join(gone)} removed")
+
+    def _stuck(self, found: Sequence[Obstacle], kind: str, since: str) -> Failure:
+        texts = " ".join(one.text for one in found) or "Nothing that is left says why."
+        return Failure(
+            kind,
+            f"{self.wanted.label} is not gone {since}. {texts}",
+            object=found[0].label if found else self.wanted.label,
+            reason=texts,
+            hint=found[0].hint if found else "Run the task again to wait on.",
+            events=list(self._told.values()),
+        )
+
+    def _unread(self, watching: Watching) -> Failure:
+        trouble = watching.lost
+        return (
+            trouble.failure
+            if trouble
+            else Failure("timeout", f"{self.wanted.label}: the API did not list its objects.")
+        )
+
+    # -- telling --------------------------------------------------------------------------------------------
+
+    def _line(self, scene: Scene) -> str:
+        counted = [
+            (len(scene.of(kind)), noun)
+            for kind, noun in ((NODE_POOLS, "node pools"), (MACHINES, "machines"), (MAAS_MACHINES, "MaasMachines"))
+        ]
+        words = [f"{number} {noun}" for number, noun in counted if number]
+        rest = [
+            kind.name
+            for kind in (CLUSTERS, HOSTED_CONTROL_PLANES, MAAS_CLUSTERS, HOSTED_CLUSTERS)
+            if scene.of(kind) and not self.wanted.pool
+        ]
+        words += [*rest, *(["Namespace"] if scene.place else [])]
+        return f"still there: {', '.join(words)}" if words else ""
+
+    def _tell(self, line: str) -> None:
+        if line and self._told.get("") != line:
+            self._told[""] = line
+            self.task.say(f"{line}, {in_words(self.patience.waited)}")
+
+
+def _is_draining(obstacle: Obstacle) -> bool:
+    return stage(obstacle.body)[0] in BEFORE_INFRASTRUCTURE

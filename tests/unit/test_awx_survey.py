@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every playbook has an argument spec of which AWX can make a survey."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.metalshift.maas.plugins.filter.awx_survey import FilterModule, awx_survey
+
+PLAYBOOKS = Path(__file__).resolve().parents[2] / "playbooks"
+# As AWX knows them.
+TYPES = {"text", "textarea", "password", "integer", "float", "multiplechoice", "multiselect"}
+NAMES = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
+
+
+def spec(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((PLAYBOOKS / "argument_specs" / f"{name}.yml").read_text())
+    return found
+
+
+def test_the_filter_bears_its_name() -> None:
+    assert list(FilterModule().filters()) == ["awx_survey"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_playbook_gets_a_survey_that_awx_takes(name: str) -> None:
+    survey = awx_survey(spec(name))
+    assert survey["description"]
+    assert survey["spec"]
+    for question in survey["spec"]:
+        assert question["type"] in TYPES
+        assert question["question_description"], question["variable"]
+        assert bool(question["choices"]) == (question["type"] in ("multiplechoice", "multiselect"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_playbook_checks_its_variables_by_its_own_spec(name: str) -> None:
+    (play,) = yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text())
+    first = play["pre_tasks"][0]
+    assert "ansible.builtin.validate_argument_spec" in first
+    assert first["vars"]["spec"].endswith(f"/argument_specs/{name}.yml")
+
+
+def test_what_a_survey_asks() -> None:
+    questions = {each["variable"]: each for each in awx_survey(spec("create_hosted_cluster"))["spec"]}
+    name = questions["hosted_openshift_name"]
+    assert (name["type"], name["required"], name["default"]) == ("text", True, "")
+    assert questions["hosted_openshift_pull_secret"]["type"] == "password"
+    assert questions["hosted_openshift_dns"]["choices"] == ["true", "false"]
+    assert questions["hosted_openshift_dns"]["default"] == "false"
+    assert "HostNetwork" in questions["hosted_openshift_ingress"]["choices"]
+    assert questions["hosted_openshift_wait_timeout"]["type"] == "float"
+    # Lists of dictionaries cannot be asked for.
+    assert "hosted_openshift_node_pools" not in questions
+
+
+def test_what_credentials_give_is_not_asked_for() -> None:
+    survey = awx_survey(spec("diagnose"), without=["maas_endpoint", "kubeconfig"])
+    assert not {"maas_endpoint", "kubeconfig"} & {each["variable"] for each in survey["spec"]}
+
+
+@pytest.mark.parametrize("value", ["text", None, {}, {"argument_specs": {}}, {"argument_specs": {"main": []}}])
+def test_anything_else_is_one_sentence(value: Any) -> None:
+    with pytest.raises(AnsibleFilterError, match="takes the content of an argument spec"):
+        awx_survey(value)

@@ -22,7 +22,6 @@ description:
   - A failed check fails the task, unless O(fail=false). The whole table is in the result either way.
 extends_documentation_fragment:
   - metalshift.maas.attributes.info
-  - metalshift.maas.attributes.actiongroup_maas
   - metalshift.maas.attributes.actiongroup_k8s
   - metalshift.maas.maas
   - metalshift.maas.kubernetes
@@ -170,6 +169,7 @@ options:
       - operator
       - operator and release
       - platform
+      - pull secret
       - release
       - rights in Kubernetes
       - rights in MAAS
@@ -261,6 +261,7 @@ preflight:
       elements: str
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -370,12 +371,18 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         platform=params["platform"],
         release=params["release"] or "",
         base_domain=params["base_domain"] or "",
+        pull_secret=_text_of(params["pull_secret"]),
         storage_class=params["etcd_storage_class"] or "",
         image_content_sources=bool(params["image_content_sources"]),
         dns_in_maas=params["dns_in_maas"],
         pools=[_pool(pool) for pool in params["node_pools"]],
         services=preflight.services_of(params["services"], params["services_address"]),
     )
+
+
+def _text_of(secret: Any) -> str | None:
+    """YAML makes a dictionary of what was meant as JSON."""
+    return json.dumps(secret) if isinstance(secret, Mapping) else secret
 
 
 def _pool(options: Mapping[str, Any]) -> PoolWish:

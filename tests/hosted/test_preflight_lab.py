@@ -29,7 +29,7 @@ def wished(lab: Lab, **more: Any) -> dict[str, Any]:
         "name": "early",
         "release": lab.release(),
         "release_ca_cert": str(lab.folder / "pki" / "registry-ca.crt"),
-        "pull_secret": {"auths": {}},
+        "pull_secret": {"auths": {lab.facts["registry"]: {"auth": "bGFiOmxhYg=="}}},
         "base_domain": "lab.example",
         "dns_in_maas": True,
         "services_address": "127.0.0.1",

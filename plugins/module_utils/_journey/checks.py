@@ -90,6 +90,8 @@ class Wish:
     base_domain: str = ""
     storage_class: str = ""
     provider_image: str = ""
+    # As JSON; None where it is not known.
+    pull_secret: str | None = field(default=None, repr=False)
     image_content_sources: bool = False
     dns_in_maas: bool = False
     pools: Sequence[PoolWish] = ()
@@ -458,6 +460,26 @@ def release(wish: Wish, answer: Answer | None) -> Iterator[Check]:
     if answer.architectures and "amd64" not in answer.architectures:
         yield Check(
             "release for amd64", "failed", f"It is for {_and(answer.architectures)} only.", "Use the one for amd64."
+        )
+
+
+def pull_secret(wish: Wish) -> Iterator[Check]:
+    """A pull secret that is none is noticed late, and told in words that do not name it."""
+    try:
+        logins = json.loads(wish.pull_secret or "")["auths"]
+        usable = bool(logins) and isinstance(logins, dict)
+    except (ValueError, KeyError, TypeError):
+        usable = False
+    if usable:
+        yield Check(
+            "pull secret", "ok", f"It has logins for {len(logins)} registr{'y' if len(logins) == 1 else 'ies'}."
+        )
+    else:
+        yield Check(
+            "pull secret",
+            "failed",
+            "It is not what a registry's login file holds, or has no login at all.",
+            'Give JSON such as {"auths": {"quay.io": {"auth": "..."}}}.',
         )
 
 

@@ -10,7 +10,6 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,9 +101,7 @@ def _release(task: Task, wish: Wish) -> registry.Answer | None:
     if image is None:
         return None
     authority = task.params.get("release_ca_cert")
-    secret = task.params["pull_secret"]
-    text = json.dumps(secret) if isinstance(secret, Mapping) else str(secret or "")
-    return registry.ask(image, text, verify=authority or True)
+    return registry.ask(image, wish.pull_secret or "", verify=authority or True)
 
 
 def _resolved(_task: Task, wish: Wish) -> dict[str, str]:
@@ -176,6 +173,7 @@ JUDGES: Sequence[Judge] = (
         lambda wish, facts: checks.supported_versions(wish, facts["supported"]),
         lambda wish: bool(wish.release),
     ),
+    Judge("pull secret", (), lambda wish, _facts: checks.pull_secret(wish), lambda wish: wish.pull_secret is not None),
     Judge(
         "release",
         ("release",),

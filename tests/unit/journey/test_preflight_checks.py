@@ -379,6 +379,25 @@ def test_what_a_registry_says(answer: Answer | None, statuses: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
+    ("secret", "status"),
+    [
+        ('{"auths": {"quay.io": {"auth": "eDp5"}}}', "ok"),
+        ('{"auths": {}}', "failed"),
+        ('{"auths": []}', "failed"),
+        ("{}", "failed"),
+        ("[]", "failed"),
+        ("{", "failed"),
+        ("", "failed"),
+    ],
+)
+def test_a_pull_secret_that_is_none_is_told(secret: str, status: str) -> None:
+    check = only(checks.pull_secret(wish(pull_secret=secret)))
+    assert check.status == status
+    assert "eDp5" not in str(check)
+    assert secret not in repr(wish(pull_secret=secret)) or not secret
+
+
+@pytest.mark.parametrize(
     ("name", "image"),
     [
         ("quay.io/a/b:1.2", Image("quay.io", "a/b", "1.2")),

@@ -29,7 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import GRACE, SETTLE, Goal, Stop, assess
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight, control_plane_namespace
 from hosted import told
-from hosted.told import AROUND, ENDS, LATE, LATER, ON_THE_WAY, PASSING, ROLLOUT, SPOILT, STAGES, UPGRADE, Told
+from hosted.told import AROUND, ENDS, LACKING, LATE, LATER, ON_THE_WAY, PASSING, ROLLOUT, SPOILT, STAGES, UPGRADE, Told
 from lab.kube.examples import NAMESPACE, credentials, hosted_cluster
 from lab.kube.handle import Lab
 from lab.kube.journey import Journey
@@ -163,6 +163,23 @@ def test_what_fails_around_the_operator_ends_in_its_sentence(spoilt: Lab) -> Non
         spoilt.apply(hosted_cluster(named(fault), spoilt.release(version), namespace=BAD))
         must_tell(partial(read, spoilt, named(fault), BAD), "control_plane", fault)
         spoilt.heal(fault.fault)
+
+
+@pytest.fixture
+def lacking(lab: Lab) -> Iterator[str]:
+    """The namespace of a hosted cluster of which only the control-plane-operator runs."""
+    namespace = f"{BAD}lacking"
+    lab.fault("hold", namespace=f"{namespace}-.*", name="(?!control-plane-operator).*")
+    lab.fault(LACKING.fault, **LACKING.words)
+    lab.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}])
+    lab.apply(hosted_cluster("lacking", lab.release(LACKING.words["version"]), namespace=namespace))
+    yield namespace
+    lab.kubectl("-n", namespace, "delete", "hostedclusters", "--all", "--wait=false")
+    lab.heal(LACKING.fault, **LACKING.words)
+
+
+def test_a_release_that_lacks_something_ends_in_its_sentence(lab: Lab, lacking: str) -> None:
+    must_tell(partial(read, lab, "lacking", lacking), "control_plane", LACKING)
 
 
 # -- one hosted cluster from its first moment to its last -----------------------------------------------------------

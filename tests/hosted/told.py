@@ -108,6 +108,15 @@ AROUND = (
     ),
 )
 
+#: Of a release that its control plane finds out about.
+LACKING = Told(
+    "release-incomplete",
+    "release: lacks the images oauth-server",
+    "stop",
+    "Name a whole release image",
+    {"version": "4.20.55", "lacks": "oauth-server"},
+)
+
 #: Of a hosted cluster's own manifests; the name is that of a way to spoil them.
 SPOILT = (
     Told(
@@ -385,7 +394,7 @@ def _general(text: str) -> str:
 
 
 def by_goal() -> Iterator[tuple[Goal, Sequence[Told]]]:
-    yield "control_plane", (*AROUND, *STAGES)
+    yield "control_plane", (*AROUND, LACKING, *STAGES)
     yield "control_plane", (UPGRADE,)
     yield "nodes", (*ON_THE_WAY, *LATER, *PASSING)
     yield "complete", ROLLOUT

@@ -162,7 +162,7 @@ def pauses(found: Evidence) -> Iterator[Complaint]:
                 f"{kind} {seen.namespace}/{name_of(body)} is paused{'' if until == 'true' else f' until {until}'}: "
                 f"{'it is not removed' if is_deleted(body) else 'no change of it has an effect'}.",
                 "user",
-                "error" if is_deleted(body) or not _is_well(found, body) else "warning",
+                "error" if is_deleted(body) or not _is_well(body) else "warning",
                 "Un-pause it: paused: false.",
                 text(condition(body, "ReconciliationActive"), "lastTransitionTime"),
                 instead_of=frozenset({"ReconciliationActive", f"node pool {name_of(body)} ReconciliationActive"}),
@@ -187,10 +187,11 @@ def _held(body: Object, what: str, setting: str) -> Complaint:
     return Complaint(label(body), f"{what}: Cluster API leaves it alone.", "user", "error", step)
 
 
-def _is_well(found: Evidence, body: Object) -> bool:
+def _is_well(body: Object) -> bool:
+    """What is paused is not looked at any more, so that its conditions are about what it was before."""
     if body["kind"] == "HostedCluster":
         return cluster_progress.is_true(body, "Available")
-    return pool_progress.is_reached(found.seen, body)
+    return pool_progress.available(body) >= pool_progress.wanted(body, None)
 
 
 # -- storage ---------------------------------------------------------------------------------------------------------

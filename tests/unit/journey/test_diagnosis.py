@@ -36,6 +36,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal impo
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 from unit.journey.grown import (
     BORN,
+    GENERATION,
     IN_MAAS,
     INNER,
     NOW,
@@ -405,7 +406,14 @@ def test_a_volume_that_does_not_come_is_the_users_turn(
 
 def test_a_pause_is_a_warning_as_long_as_all_is_well() -> None:
     assert about(with_seen(cluster=hosted_cluster(pausedUntil="true")), HC).severity == "warning"
-    assert about(with_seen(pools={"workers": node_pool(pausedUntil="true")}), NP).severity == "warning"
+    pool = node_pool(pausedUntil="true")
+    # The pause itself is a change that the operator does not look at any more.
+    pool["metadata"]["generation"] = GENERATION + 1
+    said = [one for one in diagnose(with_seen(pools={"workers": pool})) if "is paused" in one.what]
+    assert [(one.object, one.severity) for one in said] == [(NP, "warning")]
+    pool["spec"]["replicas"] = 3
+    said = [one for one in diagnose(with_seen(pools={"workers": pool})) if "is paused" in one.what]
+    assert [(one.object, one.severity) for one in said] == [(NP, "error")]
 
 
 def test_a_pause_keeps_what_is_deleted() -> None:

@@ -140,7 +140,7 @@ class Run:
         crd = self._readable(CRDS, HOSTED_CLUSTERS.resource)
         if crd is not None:
             refuse_platform(platform, crd or None)
-            refuse_unknown(crd, wish.wanted, self.label)
+            refuse_unknown(crd, wish.wanted, self.params["spec_overrides"], self.label)
         whole = wish.wanted if wish.live is None else merged(wish.live, wish.wanted)
         if wish.live is None or any(each.path[1] in ("services", "networking") for each in wish.differences):
             refuse_what_fails_later(self.label, whole, routes=self.kube.serves(ROUTES))

@@ -140,7 +140,7 @@ class Run:
             self.warnings.append("What the kind NodePool can do may not be read, so it was not checked.")
             return
         refuse_platform(pool_manifest.platform_of(self.params, wish.live, cluster), crd, "NodePool")
-        refuse_unknown(crd or {}, wish.wanted, self.label)
+        refuse_unknown(crd or {}, wish.wanted, self.params["spec_overrides"], self.label)
 
     # -- what is wished ----------------------------------------------------------------------------------------------
 

@@ -128,6 +128,8 @@ class Wait:
                     errand.offer(seen)
                 self._tell({**lookout.lines, **found.lines, **_joined(errands)})
                 if found.reached:
+                    # A MachineSet that was paused for a machine must not stay so.
+                    _let_go(self._task, seen)
                     return seen
                 if found.stop is not None:
                     raise self._hopeless(found.stop)

@@ -104,9 +104,12 @@ def _unknown(schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Path
             yield from _unknown(schema["items"], item, path)
 
 
-def refuse_unknown(crd: Object, body: Object, label: str) -> None:
-    """Raise the failure that names what this management cluster would not keep."""
-    fields = list(dict.fromkeys(unknown_fields(crd, body)))
+def refuse_unknown(crd: Object, body: Object, overrides: Mapping[str, Any] | None, label: str) -> None:
+    """Raise the failure that names what this management cluster would not keep.
+
+    Of the overrides also what is empty or null, and so not in the body: it may be misspelt.
+    """
+    fields = list(dict.fromkeys([*unknown_fields(crd, body), *unknown_fields(crd, {"spec": overrides})]))
     if fields:
         raise Failure(
             "unsupported",

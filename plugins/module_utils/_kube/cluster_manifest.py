@@ -121,7 +121,7 @@ def manifest(options: Options, live: Object | None, kept: Object) -> Object:
     creating = live is None
     body: Object = deepcopy(kept)
     body.update(apiVersion=HOSTED_CLUSTERS.api, kind=HOSTED_CLUSTERS.name)
-    for path, value in _assignments(options, live, creating):
+    for path, value in _assignments(options, live, kept):
         put(body, path, value)
     _describe(body, options, creating)
     whole: Object = pruned(merged(body, {"spec": options["spec_overrides"] or {}}))
@@ -129,7 +129,8 @@ def manifest(options: Options, live: Object | None, kept: Object) -> Object:
     return whole
 
 
-def _assignments(options: Options, live: Object | None, creating: bool) -> Iterator[tuple[Path, Any]]:
+def _assignments(options: Options, live: Object | None, kept: Object) -> Iterator[tuple[Path, Any]]:
+    creating = live is None
     platform = platform_of(options, live)
     if creating or options["platform"]:
         yield ("spec", "platform", "type"), platform
@@ -154,16 +155,16 @@ def _assignments(options: Options, live: Object | None, creating: bool) -> Itera
             yield path, getattr(refer, what)
             if what == "encryption_key":
                 yield ("spec", "secretEncryption", "type"), "aescbc"
-    yield from pausing(options["paused"], live)
+    yield from pausing(options["paused"], live, kept)
 
 
-def pausing(paused: bool | None, live: Object | None) -> Iterator[tuple[Path, Any]]:
+def pausing(paused: bool | None, live: Object | None, kept: Object) -> Iterator[tuple[Path, Any]]:
     """Pause, or end a pause. One that somebody else set is answered, so that the API can say whose it is."""
     there = at(live or {}, PAUSED)
     if paused:
         yield PAUSED, there if str(there).lower() == "true" else "true"
-    elif paused is False:
-        yield PAUSED, "false" if there is not None and str(there).lower() != "false" else None
+    elif paused is False and there is not None and str(there).lower() != "false":
+        yield PAUSED, "false" if at(kept, PAUSED) is None else None
 
 
 def _describe(body: Object, options: Options, creating: bool) -> None:

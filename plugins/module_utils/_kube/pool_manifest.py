@@ -125,7 +125,7 @@ def manifest(
     describe(metadata, "annotations", options["annotations"], before)
     ours = labels(options["cluster"]) if live is None or metadata.get("labels") else {}
     describe(metadata, "labels", options["labels"], ours)
-    for path, value in _assignments(options, live, cluster):
+    for path, value in _assignments(options, live, kept, cluster):
         put(body, path, value)
     if configs is not None:
         put(body, ("spec", "config"), [{"name": name} for name in configs])
@@ -136,7 +136,9 @@ def manifest(
     return whole
 
 
-def _assignments(options: Options, live: Object | None, cluster: Object | None) -> Iterator[tuple[Path, Any]]:
+def _assignments(
+    options: Options, live: Object | None, kept: Object, cluster: Object | None
+) -> Iterator[tuple[Path, Any]]:
     if live is None:
         yield ("spec", "clusterName"), options["cluster"]
         platform = platform_of(options, live, cluster)
@@ -163,7 +165,7 @@ def _assignments(options: Options, live: Object | None, cluster: Object | None) 
         if options[option] is not None:
             yield path, duration(options[option], option)
     yield from _upgrading(options, live)
-    yield from pausing(options["paused"], live)
+    yield from pausing(options["paused"], live, kept)
 
 
 def _upgrading(options: Options, live: Object | None) -> Iterator[tuple[Path, Any]]:

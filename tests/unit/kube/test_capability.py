@@ -75,8 +75,8 @@ def test_fields_that_would_be_dropped_are_named() -> None:
         "extra": 1,
     }
     with pytest.raises(Failure) as caught:
-        refuse_unknown(FORK, {"spec": spec}, "X")
-    assert set(caught.value.fields) == {"spec.platform.maas.zome", "spec.list.nmae", "spec.extra"}
+        refuse_unknown(FORK, {"spec": spec}, {"misspelt": None}, "X")
+    assert set(caught.value.fields) == {"spec.platform.maas.zome", "spec.list.nmae", "spec.extra", "spec.misspelt"}
 
 
 @pytest.mark.parametrize(

@@ -113,10 +113,16 @@ def test_annotations_take_the_place_of_earlier_ones_but_not_of_our_own() -> None
         ("2030-01-01T00:00:00Z", True, "true"),
     ],
 )
-def test_pauses(there: str | None, paused: bool, wanted: str | None) -> None:
+def test_a_pause(there: str | None, paused: bool, wanted: str | None) -> None:
     live = {"metadata": {}, "spec": {**({"pausedUntil": there} if there else {})}}
     body = cluster_manifest.manifest(cluster_options(paused=paused), live, {})
     assert at(body, ("spec", "pausedUntil")) == wanted
+
+
+def test_our_own_pause_is_taken_away() -> None:
+    live = {"metadata": {}, "spec": {**LIVE["spec"], "pausedUntil": "true"}}
+    body = cluster_manifest.manifest(cluster_options(paused=False), live, {"spec": {"pausedUntil": "true"}})
+    assert body["spec"] == {}
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the modules that write to Kubernetes are tested with: lives of objects, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Args = Mapping[str, Any]
+
+SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG1ldGFsc2hpZnQubWFhcyBsYWIsIG5vdCBmb3IgdXNl lab"
+PULL_SECRET = '{"auths": {"registry.example": {"auth": "c2VzYW1lOm9wZW4tc2VzYW1l"}}}'
+RELEASE = "registry.example/ocp/release:4.20.8"
+PROVIDER = "registry.example/cluster-api-provider-maas-controller:v4.9.5-spectro"
+HASTE: Args = {"wait": False}
+
+CLUSTER: Args = {
+    "name": "demo",
+    "release": RELEASE,
+    "base_domain": "lab.example",
+    "services_address": "127.0.0.1",
+    "pull_secret": PULL_SECRET,
+    "ssh_key": SSH_KEY,
+    "provider_image": PROVIDER,
+    **HASTE,
+}
+BARE: Args = {
+    "name": "bare",
+    "platform": "none",
+    "release": RELEASE,
+    "base_domain": "lab.example",
+    "services_address": "127.0.0.1",
+    "pull_secret": PULL_SECRET,
+    **HASTE,
+}
+POOL: Args = {"name": "w", "cluster": "demo", "image": "custom/rhcos-4.20", "replicas": 2, **HASTE}
+
+
+@dataclass(frozen=True)
+class Life:
+    """One object's life: made, changed, removed. `before` are tasks that make what it needs."""
+
+    module: str
+    create: Args
+    change: Args
+    delete: Args
+    name: str = ""
+    before: Sequence[tuple[str, Args]] = ()
+
+    def __str__(self) -> str:
+        return self.name or self.module
+
+
+LIVES = [
+    Life(
+        "hosted_cluster",
+        create=CLUSTER,
+        change={"name": "demo", "paused": True, "annotations": {"team": "blue"}, "channel": "stable-4.20", **HASTE},
+        delete={"name": "demo", "state": "absent"},
+    ),
+    Life(
+        "hosted_cluster",
+        name="hosted_cluster with everything",
+        create={
+            **CLUSTER,
+            "namespace": "tenants",
+            "channel": "stable-4.20",
+            "base_domain_prefix": "shop",
+            "api_dns_name": "api.shop.lab.example",
+            "cluster_network": ["10.128.0.0/14"],
+            "service_network": ["172.30.0.0/16"],
+            "machine_network": ["192.0.2.0/24"],
+            "network_type": "OVNKubernetes",
+            "services": [
+                {"service": "APIServer", "type": "LoadBalancer", "hostname": "api.lab.example"},
+                {"service": "Ignition", "address": "192.0.2.10", "port": 30999},
+            ],
+            "control_plane_availability": "SingleReplica",
+            "infrastructure_availability": "HighlyAvailable",
+            "etcd_storage_class": "fast",
+            "etcd_storage_size": "16384Mi",
+            "fips": True,
+            "infra_id": "shop-1",
+            "node_selector": {"role": "hosting"},
+            "trust_bundle": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----",
+            "dns_domain": "maas.lab.example",
+            "zone": "az1",
+            "provider_maas_api_key": "own:key:for-the-provider",
+            "labels": {"tier": "gold"},
+            "annotations": {"team": "blue"},
+            "spec_overrides": {"autoscaling": {"maxNodesTotal": 10}},
+            "paused": True,
+        },
+        change={
+            "name": "demo",
+            "namespace": "tenants",
+            "paused": False,
+            "labels": {"tier": "silver"},
+            "provider_maas_api_key": "another:key:for-the-provider",
+            "spec_overrides": {"autoscaling": None},
+            **HASTE,
+        },
+        delete={"name": "demo", "namespace": "tenants", "state": "absent", "remove_credentials": True},
+    ),
+    Life(
+        "hosted_cluster",
+        name="hosted_cluster on platform none",
+        create={**BARE, "etcd_encryption": False},
+        change={"name": "bare", "release": "registry.example/ocp/release:4.20.9", **HASTE},
+        delete={"name": "bare", "state": "absent"},
+    ),
+    Life(
+        "node_pool",
+        create=POOL,
+        change={"name": "w", "replicas": 3, "node_drain_timeout": "90s", **HASTE},
+        delete={"name": "w", "state": "absent"},
+        before=[("hosted_cluster", CLUSTER)],
+    ),
+    Life(
+        "node_pool",
+        name="node_pool with everything",
+        create={
+            **POOL,
+            "min_cpu": 8,
+            "min_memory": "32GiB",
+            "zone": "az1",
+            "resource_pool": "openshift",
+            "tags": ["worker", "nvme"],
+            "release": RELEASE,
+            "auto_repair": True,
+            "node_startup_timeout": "90m",
+            "unhealthy_timeout": 600,
+            "max_surge": "0",
+            "max_unavailable": "25%",
+            "node_volume_detach_timeout": "1h30m",
+            "node_deletion_timeout": "30s",
+            "node_labels": {"rack": 7},
+            "taints": [{"key": "gpu", "effect": "NoSchedule"}],
+            "config": [{"name": "hugepages", "content": "kind: MachineConfig\n"}],
+            "machine_type": "m1",
+            "min_disk_size": 100,
+            "lxd": {"enabled": False},
+            "static_ip": {"ip": "192.0.2.7"},
+            "allow_ignored": True,
+            "labels": {"tier": "gold"},
+            "paused": True,
+        },
+        change={
+            "name": "w",
+            "autoscaling": {"min": 1, "max": 4},
+            "strategy": "OnDelete",
+            "taints": [],
+            "config": [{"name": "hugepages", "content": "kind: MachineConfig\nspec: {}\n"}],
+            "paused": False,
+            **HASTE,
+        },
+        delete={"name": "w", "state": "absent"},
+        before=[("hosted_cluster", CLUSTER)],
+    ),
+    Life(
+        "node_pool",
+        name="node_pool that is upgraded in place",
+        create={**POOL, "upgrade_type": "InPlace", "max_unavailable": "1", "replicas": None},
+        change={"name": "w", "max_unavailable": "2", "replicas": 0, "arch": "amd64", "image": "custom/other", **HASTE},
+        delete={"name": "w", "state": "absent"},
+        before=[("hosted_cluster", CLUSTER)],
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Arguments that cannot be carried out, and words of the sentence that says so. `before` are tasks that succeed."""
+
+    module: str
+    args: Args
+    says: str
+    kind: str = "invalid"
+    before: Sequence[tuple[str, Args]] = ()
+
+
+THERE = [("hosted_cluster", CLUSTER)]
+BOTH = [*THERE, ("node_pool", POOL)]
+
+WRONG = [
+    Wrong("hosted_cluster", {"name": "demo", **HASTE}, "to create it the task lacks release (the release image)"),
+    Wrong("hosted_cluster", {**CLUSTER, "spec_overrides": {"sevices": []}}, "does not know it", "unsupported"),
+    Wrong(
+        "hosted_cluster",
+        {**CLUSTER, "machine_network": ["10.132.0.0/16"]},
+        "machine_network 10.132.0.0/16 and cluster_network 10.132.0.0/14 overlap",
+    ),
+    Wrong(
+        "hosted_cluster",
+        {**CLUSTER, "services": [{"service": "OAuthServer", "type": "Route"}]},
+        "OAuthServer is published by a Route, and the management cluster has no Routes",
+    ),
+    Wrong(
+        "hosted_cluster",
+        {**CLUSTER, "provider_image": "registry.example/provider:v4.9.3-spectro"},
+        "No node could join HostedCluster clusters/demo: the provider image registry.example/provider:v4.9.3-spectro",
+        "unsupported",
+    ),
+    Wrong("hosted_cluster", {**CLUSTER, "provider_image": None}, "v0.6.1-spectro-4.7.0", "unsupported"),
+    Wrong("hosted_cluster", {**CLUSTER, "provider_image": "x/provider:v0.9.0"}, "stand-alone line", "unsupported"),
+    Wrong(
+        "hosted_cluster",
+        {**CLUSTER, "pull_secret": None, "pull_secret_name": "logins"},
+        "needs Secret clusters/logins, which does not exist",
+        "not_found",
+    ),
+    Wrong(
+        "hosted_cluster",
+        {**CLUSTER, "etcd_encryption_secret": "key"},
+        "needs Secret clusters/key, which does not exist. It must hold key.",
+        "not_found",
+    ),
+    Wrong("hosted_cluster", {**CLUSTER, "credentials_secret": "maas"}, "It must hold MAAS_ENDPOINT and", "not_found"),
+    Wrong("hosted_cluster", {**CLUSTER, "release": "-x"}, "Image must start with a word character", "rejected"),
+    Wrong("hosted_cluster", {**CLUSTER, "base_domain": "no domain"}, "must be a valid domain name", "rejected"),
+    Wrong(
+        "hosted_cluster",
+        {"name": "demo", "base_domain": "other.example", "platform": "none", **HASTE},
+        "spec.platform.type cannot be changed: it is MAAS, and None is asked for; spec.dns.baseDomain cannot be",
+        "conflict",
+        THERE,
+    ),
+    Wrong(
+        "hosted_cluster",
+        {"name": "demo", "services_address": "127.0.0.2", **HASTE},
+        "spec.services cannot be changed",
+        "conflict",
+        THERE,
+    ),
+    Wrong(
+        "hosted_cluster",
+        {"name": "demo", "etcd_encryption": False, **HASTE},
+        "what etcd holds cannot be encrypted otherwise than it is",
+        "conflict",
+        THERE,
+    ),
+    Wrong(
+        "hosted_cluster",
+        {"name": "bare", "wait_for": "nodes"},
+        "wait_for: nodes cannot be had on platform none",
+        before=[("hosted_cluster", BARE)],
+    ),
+    Wrong("node_pool", {"name": "w", **HASTE}, "to create it the task lacks cluster"),
+    Wrong(
+        "node_pool", POOL, "cannot be had without its HostedCluster clusters/demo, which does not exist", "not_found"
+    ),
+    Wrong("node_pool", {**POOL, "image": None}, "image is missing", before=THERE),
+    Wrong("node_pool", {**POOL, "machine_type": "m1"}, "machine_type would be accepted and ignored", before=THERE),
+    Wrong("node_pool", {**POOL, "platform": "none", "image": None}, "its cluster is of MAAS", before=THERE),
+    Wrong("node_pool", {**POOL, "node_drain_timeout": "soon"}, "node_drain_timeout cannot be 'soon'", before=THERE),
+    Wrong("node_pool", {**POOL, "min_memory": "much"}, "min_memory cannot be 'much'", before=THERE),
+    Wrong("node_pool", {**POOL, "config": [{"name": "x"}]}, "needs ConfigMap clusters/x", "not_found", THERE),
+    Wrong(
+        "node_pool",
+        {**POOL, "taints": [{"key": "-", "effect": "NoSchedule"}]},
+        "key must be a qualified name",
+        "rejected",
+        THERE,
+    ),
+    Wrong(
+        "node_pool",
+        {"name": "w", "cluster": "other", "upgrade_type": "InPlace", **HASTE},
+        "spec.clusterName cannot be changed: it is demo, and other is asked for; spec.management.upgradeType cannot",
+        "conflict",
+        BOTH,
+    ),
+]

@@ -1,0 +1,405 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hosted_cluster and node_pool against a real API server with HyperShift's kinds, without the operators."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables import HOSTED_CLUSTER, NODE_POOL
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    CONFIG_MAPS,
+    CRDS,
+    DEPLOYMENTS,
+    HOSTED_CLUSTERS,
+    NAMESPACES,
+    NODE_POOLS,
+    SECRETS,
+    Kind,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
+from hosted.cases import CLUSTER, LIVES, POOL, PULL_SECRET, WRONG, Life, Wrong
+from integration.harness import Outcome, run_task
+from lab.kube.bare import api_server
+from lab.programs import Programs
+from lab.simulator import Simulator
+
+WRITTEN = (NAMESPACES, HOSTED_CLUSTERS, NODE_POOLS, SECRETS, CONFIG_MAPS, DEPLOYMENTS)
+OURS = ("clusters", "tenants", "clusters-demo", "tenants-demo")
+STEPS = (("create", True), ("create", False), ("change", True), ("change", False), ("delete", True), ("delete", False))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """An API server with the kinds and nobody behind them, and a MAAS."""
+
+    kube: Kube
+    kubeconfig: str
+    sim: Simulator
+
+    def run(self, module: str, args: Mapping[str, Any], *, check: bool = False) -> Outcome:
+        return run_task(self.sim, module, {"kubeconfig": self.kubeconfig, **args}, check=check)
+
+    def done(self, module: str, args: Mapping[str, Any]) -> Outcome:
+        outcome = self.run(module, args)
+        assert not outcome.failed, outcome.msg
+        return outcome
+
+    def versions(self) -> dict[tuple[str, str], str]:
+        """What there is in our namespaces: whoever writes changes a version."""
+        found = [each for kind in WRITTEN for each in self.kube.list(kind) if _is_ours(each)]
+        return {
+            (f"{each['kind']} {each['metadata'].get('namespace', '')}", each["metadata"]["name"]): each["metadata"][
+                "resourceVersion"
+            ]
+            for each in found
+        }
+
+    def clear(self) -> None:
+        for kind in (NODE_POOLS, HOSTED_CLUSTERS, SECRETS, CONFIG_MAPS, DEPLOYMENTS):
+            for each in self.kube.list(kind):
+                if _is_ours(each):
+                    metadata = each["metadata"]
+                    self.kube.delete(kind, metadata["name"], metadata["namespace"])
+
+    def spec(self, kind: Kind, name: str) -> dict[str, Any]:
+        found = self.kube.get(kind, name, "clusters")
+        assert found is not None
+        return dict(found["spec"])
+
+    def value(self, secret: str, key: str, namespace: str = "clusters") -> bytes:
+        found = secrets.value_of(self.kube.get(SECRETS, secret, namespace), key)
+        assert found is not None
+        return found
+
+
+def _is_ours(body: Mapping[str, Any]) -> bool:
+    metadata = body["metadata"]
+    return metadata.get("namespace", metadata["name"]) in OURS and metadata["name"] != "kube-root-ca.crt"
+
+
+@pytest.fixture(scope="module")
+def one_ground(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    folder: Path = tmp_path_factory.mktemp("bare")
+    with api_server(programs, folder, kinds=True), Simulator() as sim:
+        kubeconfig = folder / "kubeconfig"
+        yield Ground(Kube.from_kubeconfig(kubeconfig.read_text()), str(kubeconfig), sim)
+
+
+@pytest.fixture
+def ground(one_ground: Ground) -> Ground:
+    one_ground.clear()
+    one_ground.sim.reset()
+    return one_ground
+
+
+# -- lives -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("life", LIVES, ids=str)
+def test_the_twelve_steps(ground: Ground, life: Life) -> None:
+    for module, args in life.before:
+        ground.done(module, args)
+    for step, changes in STEPS:
+        where = f"{life}: {step}{'' if changes else ' again'}"
+        args = getattr(life, step)
+        before = ground.versions()
+        foreseen = ground.run(life.module, args, check=True)
+        assert ground.versions() == before, f"{where} in check mode wrote"
+        done = ground.run(life.module, args)
+        for outcome, mode in ((foreseen, "in check mode"), (done, "for real")):
+            assert not outcome.failed, f"{where} {mode}: {outcome.msg}"
+            assert outcome.changed == changes, f"{where} {mode}: {outcome['diff']}"
+            assert bool(outcome["diff"]) == changes, f"{where} {mode}: diff {outcome['diff']}"
+        assert (ground.versions() != before) == changes, f"{where}: wrote"
+        assert foreseen["diff"] == done["diff"], f"{where}: the plan shown is not the plan carried out"
+        _assert_predicted(life, foreseen, done, where)
+
+
+def _assert_predicted(life: Life, foreseen: Outcome, done: Outcome, where: str) -> None:
+    predicted, real = deepcopy(foreseen[life.module]), done[life.module]
+    if foreseen.changed and real:
+        assert predicted.pop("predicted") is True, where
+    assert predicted == real, where
+
+
+def test_a_wide_options_life_is_as_wished(ground: Ground) -> None:
+    """What the options say is where HyperShift reads it."""
+    life = next(each for each in LIVES if str(each) == "hosted_cluster with everything")
+    spec = ground.done("hosted_cluster", life.create)["hosted_cluster"]["spec"]
+    assert spec["services"][0]["servicePublishingStrategy"] == {
+        "type": "LoadBalancer",
+        "loadBalancer": {"hostname": "api.lab.example"},
+    }
+    assert spec["services"][1]["servicePublishingStrategy"]["nodePort"] == {"address": "192.0.2.10", "port": 30999}
+    assert spec["networking"]["machineNetwork"] == [{"cidr": "192.0.2.0/24"}]
+    assert spec["etcd"]["managed"]["storage"]["persistentVolume"] == {"size": "16384Mi", "storageClassName": "fast"}
+    assert spec["kubeAPIServerDNSName"] == "api.shop.lab.example"
+    assert spec["autoscaling"]["maxNodesTotal"] == 10
+    assert ground.value("demo-maas-credentials", "MAAS_API_KEY", "tenants") == b"own:key:for-the-provider"
+    bundle = ground.kube.get(CONFIG_MAPS, "demo-trust-bundle", "tenants") or {}
+    assert "BEGIN CERTIFICATE" in bundle["data"]["ca-bundle.crt"]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.module}-{wrong.says[:50]}")
+def test_what_is_wrong_is_one_sentence_and_writes_nothing(ground: Ground, wrong: Wrong) -> None:
+    for module, args in wrong.before:
+        ground.done(module, args)
+    before = ground.versions()
+    outcome = ground.run(wrong.module, wrong.args)
+    assert outcome.failed
+    assert wrong.says in outcome.msg
+    assert outcome["failure"]["kind"] == wrong.kind
+    assert not outcome.changed
+    assert "\n" not in outcome.msg
+    assert len(outcome.msg) < 1200
+    assert ground.versions() == before
+
+
+# -- what cannot be changed ------------------------------------------------------------------------------------------
+
+# Field → what it is, and what it may not become; where one value will not do.
+SERVICE = {
+    "service": "OVNSbDb",
+    "servicePublishingStrategy": {"type": "NodePort", "nodePort": {"address": "127.0.0.1"}},
+}
+UUID = "09de66b7-d24b-41d4-ad17-695b668e016e"
+VALUES: Mapping[str, tuple[Any, Any]] = {
+    "platform.type": ("MAAS", "None"),
+    "services": (None, SERVICE),
+    "infraID": ("one", "two"),
+    "clusterID": (UUID, UUID[::-1].replace("-", "")[:8] + UUID[8:]),
+    "networking.clusterNetwork": ([{"cidr": "10.132.0.0/14"}], [{"cidr": "10.136.0.0/14"}]),
+    "networking.serviceNetwork": ([{"cidr": "172.31.0.0/16"}], [{"cidr": "172.30.0.0/16"}]),
+    "networking.machineNetwork": ([{"cidr": "192.0.2.0/24"}], [{"cidr": "198.51.100.0/24"}]),
+    "networking.apiServer.port": (6443, 7443),
+    "networking.apiServer.advertiseAddress": ("172.20.0.1", "172.20.0.2"),
+    "fips": (False, True),
+    "controllerAvailabilityPolicy": ("HighlyAvailable", "SingleReplica"),
+    "etcd.managementType": ("Managed", "Unmanaged"),
+    "etcd.managed.storage.persistentVolume.size": ("8Gi", "16Gi"),
+    "capabilities": ({}, {"disabled": ["Insights"]}),
+    "olmCatalogPlacement": ("management", "guest"),
+    "issuerURL": ("https://one.example", "https://two.example"),
+    "operatorConfiguration.clusterNetworkOperator.disableMultiNetwork": (False, True),
+    "configuration.featureGate.featureSet": ("TechPreviewNoUpgrade", ""),
+    "arch": ("amd64", "ppc64le"),
+    "management.upgradeType": ("Replace", "InPlace"),
+}
+ENFORCED = [
+    (kind, row)
+    for kind, table in ((HOSTED_CLUSTERS, HOSTED_CLUSTER), (NODE_POOLS, NODE_POOL))
+    for row in table
+    if row.enforced
+]
+# What has to be so that the API comes to compare the field at all.
+SURROUNDINGS = {"operatorConfiguration.clusterNetworkOperator.disableMultiNetwork": {"networkType": "Other"}}
+
+
+@pytest.mark.parametrize(("kind", "row"), ENFORCED, ids=lambda one: getattr(one, "field", ""))
+def test_the_api_refuses_what_the_table_says_is_immutable(ground: Ground, kind: Kind, row: Any) -> None:
+    now, asked = VALUES.get(row.field, ("one", "two"))
+    networking = SURROUNDINGS.get(row.field)
+    overrides: dict[str, Any] = {"networking": networking} if networking else {}
+    if now is not None and kind is HOSTED_CLUSTERS and row.field not in ("platform.type",):
+        put(overrides, row.path[1:], now)
+    ground.done("hosted_cluster", {**CLUSTER, "spec_overrides": overrides})
+    if kind is NODE_POOLS:
+        ground.done("node_pool", POOL)
+    name = "demo" if kind is HOSTED_CLUSTERS else "w"
+    change: dict[str, Any] = {"spec": {}}
+    put(change, row.path, [*ground.spec(kind, name)["services"], asked] if row.field == "services" else asked)
+    body = {"apiVersion": kind.api, "kind": kind.name}
+    with pytest.raises(Exception, match=r"immutable|may not be changed") as refused:
+        ground.kube.patch(kind, name, "clusters", {**body, **change}, dry_run=True)
+    assert getattr(refused.value, "status", None) == 422
+
+
+OTHER_PLATFORMS = ("platform.aws", "platform.azure", "platform.kubevirt", "platform.powervs", "platform.openstack")
+
+
+@pytest.mark.parametrize(("kind", "table"), [(HOSTED_CLUSTERS, HOSTED_CLUSTER), (NODE_POOLS, NODE_POOL)], ids=str)
+def test_the_table_has_every_field_that_the_kinds_say_is_immutable(ground: Ground, kind: Kind, table: Any) -> None:
+    crd = ground.kube.get(CRDS, kind.resource)
+    assert crd is not None
+    schema = at(crd["spec"]["versions"][0], ("schema", "openAPIV3Schema", "properties", "spec"))
+    told = {path for path in _transitions(schema, ()) if not path.startswith(OTHER_PLATFORMS)}
+    # The whole spec has rules about its services, and about keeping an arch.
+    told = {{"": "services" if kind is HOSTED_CLUSTERS else "arch"}.get(path, path) for path in told}
+    covered = {row.field for row in table if row.enforced}
+    within = {path for path in told if any(path.startswith(f"{field}.") for field in covered)}
+    assert told - within == covered
+
+
+def _transitions(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    if any("oldSelf" in rule["rule"] for rule in schema.get("x-kubernetes-validations") or ()):
+        yield ".".join(path)
+    for name, inner in (schema.get("properties") or {}).items():
+        yield from _transitions(inner, (*path, name))
+
+
+# -- Secrets ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_encryption_key_is_made_once_and_never_written_again(ground: Ground) -> None:
+    ground.done("hosted_cluster", CLUSTER)
+    key = ground.value("demo-etcd-encryption-key", "key")
+    assert len(key) == 32
+    version = ground.versions()["Secret clusters", "demo-etcd-encryption-key"]
+    ground.done("hosted_cluster", {**CLUSTER, "etcd_encryption": True, "channel": "stable-4.20"})
+    ground.kube.delete(HOSTED_CLUSTERS, "demo", "clusters")
+    ground.done("hosted_cluster", CLUSTER)
+    assert ground.value("demo-etcd-encryption-key", "key") == key
+    assert ground.versions()["Secret clusters", "demo-etcd-encryption-key"] == version
+
+
+def test_an_encryption_key_without_its_key_is_refused(ground: Ground) -> None:
+    """HyperShift would wait for ever, without a word."""
+    ground.done("hosted_cluster", CLUSTER)
+    ground.clear()
+    empty = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "demo-etcd-encryption-key"}}
+    empty["metadata"]["namespace"] = "clusters"  # type: ignore[index]
+    ground.kube.create(empty)
+    outcome = ground.run("hosted_cluster", CLUSTER)
+    assert "needs Secret clusters/demo-etcd-encryption-key, which has no key." in outcome.msg
+    assert ground.kube.get(HOSTED_CLUSTERS, "demo", "clusters") is None
+
+
+def running(ground: Ground, data: Mapping[str, str]) -> None:
+    """What HyperShift makes of the credentials in the namespace of a control plane."""
+    metadata = {"namespace": "clusters-demo"}
+    if ground.kube.get(NAMESPACES, "clusters-demo") is None:
+        ground.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "clusters-demo"}})
+    ground.kube.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {**metadata, "name": "demo-maas-credentials"},
+            "stringData": data,
+        }
+    )
+    labels = {"app": "capi-provider"}
+    ground.kube.create(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {**metadata, "name": "capi-provider"},
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {"containers": [{"name": "manager", "image": "x"}]},
+                },
+            },
+        }
+    )
+
+
+def template_annotations(ground: Ground) -> dict[str, str]:
+    deployment = ground.kube.get(DEPLOYMENTS, "capi-provider", "clusters-demo")
+    return dict(at(deployment, ("spec", "template", "metadata", "annotations")) or {})
+
+
+def test_a_changed_key_reaches_the_provider_that_runs(ground: Ground) -> None:
+    ground.done("hosted_cluster", {**CLUSTER, "provider_maas_api_key": "old:key:sesame"})
+    running(ground, {"MAAS_ENDPOINT": ground.sim.url, "MAAS_API_KEY": "old:key:sesame"})
+    assert not ground.done("hosted_cluster", CLUSTER).changed
+    outcome = ground.done("hosted_cluster", {**CLUSTER, "provider_maas_api_key": "new:key:sesame"})
+    assert [each["before_header"] for each in outcome["diff"]] == [
+        "Secret clusters/demo-maas-credentials",
+        "Secret clusters-demo/demo-maas-credentials",
+        "Deployment clusters-demo/capi-provider",
+    ]
+    assert ground.value("demo-maas-credentials", "MAAS_API_KEY", "clusters-demo") == b"new:key:sesame"
+    assert "metalshift.maas/restarted-at" in template_annotations(ground)
+    assert "sesame" not in json.dumps(outcome.result)
+    assert not ground.done("hosted_cluster", CLUSTER).changed
+
+
+def test_a_provider_that_was_not_started_anew_is_by_the_next_run(ground: Ground) -> None:
+    ground.done("hosted_cluster", {**CLUSTER, "provider_maas_api_key": "new:key:sesame"})
+    running(ground, {"MAAS_ENDPOINT": ground.sim.url, "MAAS_API_KEY": "new:key:sesame"})
+    due = {"metadata": {"annotations": {"metalshift.maas/restart-due": "true"}}}
+    ground.kube.patch(SECRETS, "demo-maas-credentials", "clusters-demo", due)
+    assert ground.done("hosted_cluster", CLUSTER).changed
+    assert "metalshift.maas/restarted-at" in template_annotations(ground)
+    assert not ground.done("hosted_cluster", CLUSTER).changed
+
+
+def test_no_secret_is_shown(ground: Ground) -> None:
+    args = {**CLUSTER, "provider_maas_api_key": "one:two:open-sesame"}
+    for given in (args, {**args, "provider_maas_api_key": "one:two:open-sesame-too"}, {**args, "fips": True}):
+        for check in (True, False):
+            outcome = ground.run("hosted_cluster", given, check=check)
+            shown = json.dumps(outcome.result) + "\n".join([*outcome.screen.shown, *outcome.screen.traced])
+            for secret in (
+                "open-sesame",
+                "c2VzYW1lOm9wZW4tc2VzYW1l",
+                json.loads(PULL_SECRET)["auths"]["registry.example"]["auth"],
+            ):
+                assert secret not in shown
+            assert base64.b64encode(b"one:two:open-sesame").decode() not in shown
+
+
+# -- who keeps what --------------------------------------------------------------------------------------------------
+
+
+def test_a_field_that_somebody_else_keeps_is_never_taken(ground: Ground) -> None:
+    ground.done("hosted_cluster", CLUSTER)
+    ground.done("node_pool", POOL)
+    body = {
+        "apiVersion": NODE_POOLS.api,
+        "kind": "NodePool",
+        "metadata": {"name": "w", "namespace": "clusters"},
+        "spec": {"replicas": 5},
+    }
+    other = {"Content-Type": "application/apply-patch+yaml"}
+    ground.kube._patiently(  # as somebody else would: the client itself never forces
+        "PATCH", NODE_POOLS.path("clusters", "w"), {"fieldManager": "scaler", "force": "true"}, body, other
+    )
+    assert not ground.done("node_pool", {**POOL, "replicas": 5}).changed
+    outcome = ground.run("node_pool", POOL)
+    assert outcome["failure"]["kind"] == "conflict"
+    assert "spec.replicas is kept by scaler" in outcome.msg
+    assert ground.spec(NODE_POOLS, "w")["replicas"] == 5
+    assert (
+        "replicas, which scaler set" in ground.run("node_pool", {"name": "w", "autoscaling": {"min": 1, "max": 2}}).msg
+    )
+
+
+def test_a_run_without_change_asks_little(ground: Ground) -> None:
+    """The cluster, the three things that the task gives the content of, and the provider's copy of one of them."""
+    ground.done("hosted_cluster", CLUSTER)
+    ground.done("node_pool", POOL)
+    assert len(ground.done("hosted_cluster", CLUSTER).screen.traced) <= 5
+    assert len(ground.done("hosted_cluster", {"name": "demo", "paused": False, "wait": False}).screen.traced) <= 3
+    assert len(ground.done("node_pool", POOL).screen.traced) <= 2
+
+
+def test_a_journey_can_be_foreseen_on_an_empty_cluster(ground: Ground) -> None:
+    cluster = ground.run("hosted_cluster", CLUSTER, check=True)
+    pool = ground.run("node_pool", POOL, check=True)
+    for outcome, noun in ((cluster, "hosted_cluster"), (pool, "node_pool")):
+        assert not outcome.failed, outcome.msg
+        assert outcome[noun]["predicted"] is True
+    assert ground.kube.list(HOSTED_CLUSTERS) == []
+
+
+def test_a_cluster_that_is_going_is_not_called_back(ground: Ground) -> None:
+    ground.done("hosted_cluster", CLUSTER)
+    held = {"metadata": {"finalizers": ["lab.example/held"]}}
+    ground.kube.patch(HOSTED_CLUSTERS, "demo", "clusters", held)
+    ground.kube.delete(HOSTED_CLUSTERS, "demo", "clusters")
+    outcome = ground.run("hosted_cluster", CLUSTER)
+    ground.kube.patch(HOSTED_CLUSTERS, "demo", "clusters", {"metadata": {"finalizers": None}})
+    assert "is being deleted, and cannot be kept" in outcome.msg

@@ -287,7 +287,31 @@ READERS: Mapping[str, Sequence[Args]] = {
     "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
 }
 
-# What is wrong for every module, on top of what is right for it.
+# What each module that talks to Kubernetes needs to be told at least.
+NEAR_KUBERNETES: Mapping[str, Args] = {
+    "hosted_cluster": {"name": "demo"},
+    "hosted_cluster_audit": {"name": "demo"},
+    "hosted_cluster_diagnosis": {"name": "demo"},
+    "hosted_cluster_info": {"name": "demo"},
+    "hosted_cluster_ingress": {"name": "demo", "publish": "NodePort"},
+    "hosted_cluster_kubeconfig": {"name": "demo", "dest": "/tmp/kubeconfig"},
+    "hosted_cluster_preflight": {"name": "demo"},
+    "kube_manifest": {"name": "demo", "state": "absent"},
+    "node_csr": {"name": "demo"},
+    "node_pool": {"name": "demo"},
+}
+
+# What is wrong for all of them.
+WRONG_NEAR_KUBERNETES: list[Wrong] = [
+    Wrong("*", {"kubeconfig": "/nowhere/kubeconfig"}, "There is no kubeconfig at /nowhere/kubeconfig."),
+    Wrong("*", {"kubeconfig": {"kind": "Config"}}, "The kubeconfig (the one given) cannot be used"),
+    Wrong("*", {"host": "api.example.com", "api_key": "x"}, "host is not a URL: 'api.example.com'"),
+    Wrong("*", {"host": "https://127.0.0.1:9", "api_key": "x", "ca_cert": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
+    Wrong("*", {"validate_certs": "perhaps"}, "validate_certs"),
+    Wrong("*", {"kubekonfig": "x"}, "unknown option kubekonfig"),
+]
+
+# What is wrong for every module of MAAS alone, on top of what is right for it.
 WRONG_EVERYWHERE: list[Wrong] = [
     Wrong("*", {}, "maas_endpoint is missing: give the option or set", connect=False),
     Wrong("*", {"maas_endpoint": "http://maas.invalid"}, "maas_api_key is missing", connect=False),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,17 +15,45 @@ from pathlib import Path
 import pytest
 import yaml
 
-from integration.cases import LIVES, READERS, WRONG, WRONG_EVERYWHERE, Args, Case, Wrong, nothing
+from integration.cases import (
+    LIVES,
+    NEAR_KUBERNETES,
+    READERS,
+    WRONG,
+    WRONG_EVERYWHERE,
+    WRONG_NEAR_KUBERNETES,
+    Args,
+    Case,
+    Wrong,
+    nothing,
+)
 from integration.harness import MODULES, ROOT, run_task
 from lab.simulator import Simulator
 
 EVERYTHING = [*(case.module for case in LIVES), *READERS]
 
 
-@pytest.mark.parametrize("module", MODULES)
+def _module(name: str):  # type: ignore[no-untyped-def]
+    return importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{name}")
+
+
+# What talks to Kubernetes as well lives its life in tests/hosted, against a real API.
+KUBERNETES = [module for module in MODULES if _module(module).SPEC.kube]
+MAAS = [module for module in MODULES if module not in KUBERNETES]
+
+
+@pytest.mark.parametrize("module", MAAS)
 def test_a_module_has_a_life_or_reads(module: str) -> None:
     assert module in EVERYTHING, f"Put {module} into LIVES or READERS of tests/integration/cases.py."
     assert module in {wrong.module for wrong in WRONG}, f"Put what is wrong for {module} into WRONG."
+
+
+@pytest.mark.parametrize("module", KUBERNETES)
+def test_a_module_of_kubernetes_is_tested_against_one(module: str) -> None:
+    assert module in NEAR_KUBERNETES, f"Put {module} into NEAR_KUBERNETES of tests/integration/cases.py."
+    # Tests run it there, or play a role that does.
+    files = [*(ROOT / "tests" / "hosted").glob("*.py"), *(ROOT / "roles").glob("*/tasks/*.yml")]
+    assert any(re.search(rf'"{module}"|metalshift\.maas\.{module}\b', file.read_text()) for file in files)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -34,12 +63,16 @@ def test_a_module_has_its_action_its_group_and_its_fragments(module: str) -> Non
     documentation = yaml.safe_load(_module(module).DOCUMENTATION)
     assert not action.is_symlink(), "antsibull-docs would take the module for another one"
     assert action.read_text() == action.with_name("zone.py").read_text()
-    assert module in groups["maas"]
     assert documentation["module"] == module
     assert documentation["version_added"]
-    assert {"metalshift.maas.attributes.actiongroup_maas", "metalshift.maas.maas"} <= set(
-        documentation["extends_documentation_fragment"]
-    )
+    fragments = set(documentation["extends_documentation_fragment"])
+    if module in KUBERNETES:
+        assert module in groups["k8s"]
+        assert "metalshift.maas.kubernetes" in fragments
+        assert (module in groups["maas"]) == ("metalshift.maas.maas" in fragments)
+    else:
+        assert module in groups["maas"]
+        assert {"metalshift.maas.attributes.actiongroup_maas", "metalshift.maas.maas"} <= fragments
 
 
 def test_the_documentation_tells_the_action_group_and_each_note_once() -> None:
@@ -50,7 +83,9 @@ def test_the_documentation_tells_the_action_group_and_each_note_once() -> None:
     documented = {name: entry["doc"] for name, entry in json.loads(done.stdout).items()}
     assert sorted(documented) == sorted(names)
     for documentation in documented.values():
-        assert documentation["attributes"]["action_group"]["membership"] == ["metalshift.maas.maas"]
+        groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]
+        member = [f"metalshift.maas.{group}" for group in ("maas", "k8s") if documentation["module"] in groups[group]]
+        assert documentation["attributes"]["action_group"]["membership"] == member
         assert len(documentation["notes"]) == len(set(documentation["notes"]))
 
 
@@ -63,10 +98,6 @@ def test_documented_examples_run_against_the_spec(module: str) -> None:
     for task in examples:
         unknown = set(task[f"metalshift.maas.{module}"] or {}) - set(loaded.SPEC.argument_spec)
         assert not unknown, task.get("name")
-
-
-def _module(name: str):  # type: ignore[no-untyped-def]
-    return importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{name}")
 
 
 # -- check mode ------------------------------------------------------------------------------------
@@ -99,7 +130,11 @@ def test_check_mode_only_reads(sim: Simulator, case: Case | None, module: str, a
 
 def wrong_inputs() -> Iterator[Wrong]:
     yield from WRONG
-    for module in MODULES:
+    for module in KUBERNETES:
+        for wrong in WRONG_NEAR_KUBERNETES:
+            args = {**NEAR_KUBERNETES.get(module, {}), **wrong.args}
+            yield Wrong(module, args, wrong.says, kind=wrong.kind, connect=_module(module).SPEC.maas)
+    for module in MAAS:
         good = next((case.create for case in LIVES if case.module == module), None) or READERS.get(module, [{}])[0]
         for wrong in WRONG_EVERYWHERE:
             yield Wrong(module, {**good, **wrong.args}, wrong.says, kind=wrong.kind, connect=wrong.connect)

@@ -205,7 +205,7 @@ MACHINES = (
                 "released in MAAS, its node cannot be deleted",
                 reason="DeletingNode",
                 words=("Error deleting Node",),
-                hint="Set nodeDeletionTimeout on the MachineDeployment's template.",
+                hint="A task that waits for the pool lets the machine go after its node_deletion_timeout.",
             ),
             Row("True", "released in MAAS, its node is being deleted", reason="DeletingNode"),
             Row("True", "being removed"),

@@ -472,7 +472,7 @@ def _node(message: str) -> tuple[str, str]:
     text = " ".join(message.split()).rstrip(".")
     return (
         f"its Node cannot be deleted, most likely because the API of the hosted cluster does not answer ({text})",
-        "Bring the control plane back, set nodeDeletionTimeout in its MachineDeployment, or set force: true.",
+        "Bring the control plane back, wait for node_deletion_timeout of the node pool, or set force: true.",
     )
 
 

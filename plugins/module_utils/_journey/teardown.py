@@ -218,6 +218,8 @@ class Removal:
             body
             for kind in (SECRETS, CONFIG_MAPS)
             for body in self.task.kube.list(kind, self.wanted.namespace, labels=selector)
+            # HyperShift gives its own Secrets the labels of the cluster; they go with their owner.
+            if not body["metadata"].get("ownerReferences")
         ]
         credentials = f"{self.wanted.cluster}-maas-credentials"
         return [body for body in made if self.wanted.remove_credentials or name_of(body) != credentials]

@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removals where nobody is left who would do anything: an API server with the operators' kinds, and a simulated MAAS.
+
+Everything hangs here, at every finalizer that the real operators set, so force has it all to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.harness import Outcome, run_task
+from lab.kube import examples
+from lab.kube.api import (
+    CLUSTERS,
+    HOSTED_CLUSTERS,
+    MAAS_CLUSTERS,
+    MAAS_MACHINES,
+    MACHINE_DEPLOYMENTS,
+    MACHINES,
+    NAMESPACES,
+    NODE_POOLS,
+    SECRETS,
+    Api,
+    Object,
+    Resource,
+)
+from lab.kube.bare import api_server
+from lab.programs import Programs
+from lab.simulator import Simulator
+from lab.simulator.model import Machine
+
+RELEASE = "registry.example/release:4.20.8"
+PLACE = "clusters-shop"
+MACHINE_SETS = Resource("cluster.x-k8s.io/v1beta1", "machinesets")
+POOL = {"hypershift.openshift.io/nodePool": "clusters/np"}
+MARK = {"metalshift_cluster": "clusters/shop", "metalshift_node_pool": "np"}
+OURS = {"app.kubernetes.io/managed-by": "metalshift.maas", "metalshift.maas/hosted-cluster": "shop"}
+# From below: what each has, and what is left of it without anybody who removes it.
+LADDER = {
+    "MaasMachine": (MAAS_MACHINES, "maasmachine.infrastructure.cluster.x-k8s.io"),
+    "Machine": (MACHINES, "machine.cluster.x-k8s.io"),
+    "MachineSet": (MACHINE_SETS, "cluster.x-k8s.io/machineset"),
+    "MachineDeployment": (MACHINE_DEPLOYMENTS, "cluster.x-k8s.io/machinedeployment"),
+    "MaasCluster": (MAAS_CLUSTERS, "maascluster.infrastructure.cluster.x-k8s.io"),
+    "Cluster": (CLUSTERS, "cluster.cluster.x-k8s.io"),
+    "NodePool": (NODE_POOLS, "hypershift.openshift.io/finalizer"),
+    "HostedCluster": (HOSTED_CLUSTERS, "hypershift.openshift.io/finalizer"),
+}
+HASTE = {"wait_timeout": 60, "wait_sleep": 0.1, "stall_timeout": 1}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("management")
+
+
+@pytest.fixture(scope="module")
+def api(programs: Programs, folder: Path) -> Iterator[Api]:
+    with api_server(programs, folder, kinds=True) as server:
+        for name in ("clusters", PLACE):
+            server.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        yield server
+
+
+@pytest.fixture
+def sim(api: Api) -> Iterator[Simulator]:
+    with Simulator() as simulator:
+        simulator.auto(0.01)
+        yield simulator
+    for resource, _finalizer in LADDER.values():
+        for body in api.list(resource):
+            name, namespace = body["metadata"]["name"], body["metadata"]["namespace"]
+            api.patch(resource, name, namespace, {"metadata": {"finalizers": None}})
+            if "deletionTimestamp" not in body["metadata"]:
+                api.delete(resource, name, namespace)
+
+
+def made(api: Api, kind: str, name: str, spec: Object, owner: Object | None = None, **metadata: Any) -> Object:
+    resource, finalizer = LADDER[kind]
+    whole = {"name": name, "namespace": PLACE, "finalizers": [finalizer], **metadata}
+    if owner is not None:
+        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
+        whole["ownerReferences"] = [{**reference, "uid": owner["metadata"]["uid"]}]
+    return api.create(resource, {"apiVersion": resource.api, "kind": kind, "metadata": whole, "spec": spec})
+
+
+def cluster(api: Api, *machines: Machine, **of_pool: Any) -> None:
+    """The hosted cluster `shop` with these machines, as the operators leave it when they are stopped."""
+    for body in (
+        examples.hosted_cluster("shop", RELEASE)[-1],
+        examples.node_pool("np", "shop", RELEASE, replicas=len(machines)),
+    ):
+        body["metadata"]["finalizers"] = ["hypershift.openshift.io/finalizer"]
+        resource = HOSTED_CLUSTERS if body["kind"] == "HostedCluster" else NODE_POOLS
+        if resource is NODE_POOLS:
+            body["spec"].update(of_pool)
+        api.create(resource, body)
+    infra = made(api, "Cluster", "shop-x1", {})
+    made(api, "MaasCluster", "shop", {"dnsDomain": "maas"}, infra)
+    template = {"clusterName": "shop-x1", "bootstrap": {"dataSecretName": "user-data"}}
+    template["infrastructureRef"] = {"kind": "MaasMachineTemplate", "name": "np", "apiVersion": MAAS_MACHINES.api}
+    spec = {"clusterName": "shop-x1", "selector": {"matchLabels": {"a": "b"}}}
+    spec["template"] = {"metadata": {"labels": {"a": "b"}}, "spec": template}
+    deployment = made(api, "MachineDeployment", "np", spec, infra, annotations=POOL)
+    machine_set = made(api, "MachineSet", "np-s", spec, deployment, annotations=POOL)
+    for machine in machines:
+        name = f"np-s-{machine.hostname}"
+        reference = {"kind": "MaasMachine", "name": name, "namespace": PLACE, "apiVersion": MAAS_MACHINES.api}
+        owner = made(api, "Machine", name, {**template, "infrastructureRef": reference}, machine_set, annotations=POOL)
+        image = f"{machine.osystem}/{machine.distro_series}" if machine.osystem else "ubuntu/noble"
+        own = {"systemID": machine.system_id, "providerID": f"maas:///default/{machine.system_id}", "image": image}
+        made(api, "MaasMachine", name, {**own, "minCPU": 1, "minMemory": 1024}, owner, annotations=POOL)
+
+
+def remove(folder: Path, sim: Simulator, module: str = "hosted_cluster", **words: Any) -> Outcome:
+    named = {"name": "shop"} if module == "hosted_cluster" else {"name": "np", "cluster": "shop"}
+    args = {"kubeconfig": str(folder / "kubeconfig"), "state": "absent", **named, **HASTE, **words}
+    return run_task(sim, module, args)
+
+
+def left(api: Api) -> list[str]:
+    return [kind for kind, (resource, _finalizer) in LADDER.items() if api.list(resource)]
+
+
+def test_force_takes_everything_away_and_gives_the_machines_back(api: Api, sim: Simulator, folder: Path) -> None:
+    machine = sim.machine("n1", status="Deployed")
+    cluster(api, machine)
+    hangs = remove(folder, sim)
+    assert hangs["failure"]["kind"] == "failed_state"
+    assert "the HyperShift operator should do it, and Deployment hypershift/operator does not exist." in hangs.msg
+    assert left(api) == list(LADDER)
+
+    done = remove(folder, sim, force=True)
+    assert not done.failed, done.msg
+    assert left(api) == []
+    assert [(one["hostname"], one["outcome"]) for one in done["machines"]] == [("n1", "ready")]
+    assert sim.find("n1").status.name == "READY"
+    removed = [line for line in done["forced"] if line.endswith("removed")]
+    assert [line.split(" ")[0] for line in removed][:4] == ["MaasMachine", "Machine", "MachineSet", "MachineDeployment"]
+    assert removed[-1] == "HostedCluster clusters/shop: hypershift.openshift.io/finalizer removed"
+    again = remove(folder, sim)
+    assert (again.failed, again.changed) == (False, False)
+
+
+def test_a_run_that_was_killed_after_the_objects_went_leaves_the_mark(api: Api, sim: Simulator, folder: Path) -> None:
+    """Nothing in Kubernetes names the machine any more: its mark in MAAS does."""
+    sim.machine("n1", status="Deployed", annotations=MARK)
+    told = remove(folder, sim)
+    assert told["failure"]["kind"] == "failed_state"
+    assert "it is still Deployed" in told.msg
+    assert "force: true" in told["failure"]["hint"]
+    assert sim.find("n1").status.name == "DEPLOYED"
+    done = remove(folder, sim, force=True)
+    assert not done.failed, done.msg
+    assert sim.find("n1").status.name == "READY"
+
+
+@pytest.mark.parametrize(
+    ("machine", "reason"),
+    [
+        ({"annotations": {"metalshift_claim": "web"}}, "the claim web holds it"),
+        (
+            {"annotations": {"metalshift_cluster": "clusters/bank"}},
+            "marked as a machine of hosted cluster clusters/bank",
+        ),
+    ],
+)
+def test_a_stale_provider_id_never_costs_anybody_a_machine(
+    api: Api, sim: Simulator, folder: Path, machine: dict[str, Any], reason: str
+) -> None:
+    foreign = sim.machine("w1", status="Deployed", **machine)
+    own = sim.machine("n1", status="Deployed", annotations=MARK)
+    cluster(api, own, foreign)
+    before = len(sim.requests)
+    refused = remove(folder, sim)
+    assert refused["failure"]["kind"] == "claimed"
+    assert reason in refused.msg
+    assert all("POST" not in str(request) for request in list(sim.requests)[before:])
+    assert all("deletionTimestamp" not in body["metadata"] for body in api.list(NODE_POOLS))
+
+    done = remove(folder, sim, force=True)
+    assert not done.failed, done.msg
+    assert {one["hostname"]: one["outcome"] for one in done["machines"]} == {"n1": "ready", "w1": "left_alone"}
+    assert (sim.find("w1").status.name, sim.find("n1").status.name) == ("DEPLOYED", "READY")
+    assert left(api) == []
+
+
+def test_a_paused_cluster_keeps_its_pool(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api)
+    api.patch(CLUSTERS, "shop-x1", PLACE, {"spec": {"paused": True}})
+    refused = remove(folder, sim, "node_pool")
+    assert refused["failure"]["kind"] == "conflict"
+    assert "Continue it first, with hosted_cluster and paused: false." in refused.msg
+    done = remove(folder, sim, force=True)
+    assert not done.failed, done.msg
+    assert left(api) == []
+
+
+def test_one_pool_goes_and_the_cluster_stays(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, sim.machine("n1", status="Deployed"))
+    done = remove(folder, sim, "node_pool", force=True, drain=False)
+    assert not done.failed, done.msg
+    assert left(api) == ["MaasCluster", "Cluster", "HostedCluster"]
+    assert sim.find("n1").status.name == "READY"
+
+
+def test_check_mode_says_what_would_be_done_and_writes_nothing(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, sim.machine("n1", status="Deployed"))
+    args = {"kubeconfig": str(folder / "kubeconfig"), "state": "absent", "name": "shop", **HASTE}
+    foreseen = run_task(sim, "hosted_cluster", args, check=True)
+    assert foreseen.changed
+    shown = [entry["after_header"].partition(":")[0] for entry in foreseen["diff"]]
+    assert shown == ["NodePool clusters/np (delete)", "HostedCluster clusters/shop (delete)"] + [
+        line for line in shown if line.startswith("machine n1")
+    ]
+    assert left(api) == list(LADDER)
+    assert all("deletionTimestamp" not in body["metadata"] for body in api.list(HOSTED_CLUSTERS))
+    assert all(line.split(" ")[0] == "GET" for line in foreseen.screen.traced if line.startswith(("PATCH", "DELETE")))
+    assert sim.find("n1").annotations == {}
+
+
+def test_only_what_was_made_for_the_cluster_goes_with_it(api: Api, sim: Simulator, folder: Path) -> None:
+    for name, labels in (("shop-ssh-key", OURS), ("shop-maas-credentials", OURS), ("shop-pull-secret", {})):
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "clusters"}}
+        body["metadata"]["labels"] = labels  # type: ignore[index]
+        api.create(SECRETS, body)
+    done = remove(folder, sim)
+    assert done["removed"] == ["Secret clusters/shop-ssh-key"]
+    done = remove(folder, sim, remove_credentials=True)
+    assert done["removed"] == ["Secret clusters/shop-maas-credentials"]
+    assert [body["metadata"]["name"] for body in api.list(SECRETS, "clusters")] == ["shop-pull-secret"]
+    api.delete(SECRETS, "shop-pull-secret", "clusters")
+
+
+def test_a_removal_erases_what_it_gives_back(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, sim.machine("n1", status="Deployed"))
+    done = remove(folder, sim, force=True, erase=True)
+    assert not done.failed, done.msg
+    assert [(one["hostname"], one["outcome"]) for one in done["machines"]] == [("n1", "erased")]
+    releases = [str(request) for request in sim.requests if "release" in str(request)]
+    assert len(releases) == 2
+    assert sim.find("n1").status.name == "READY"
+
+
+def erase(sim: Simulator, *names: str, **words: Any) -> Outcome:
+    return run_task(sim, "disk_erasure", {"machines": list(names), "wait_sleep": 0.1, "wait_timeout": 20, **words})
+
+
+def test_who_was_faster_keeps_the_machine(sim: Simulator) -> None:
+    sim.machine("n1")
+    sim.machine("n2", status="Deployed", annotations={"metalshift_claim": "web"})
+    done = erase(sim, "n1", "n2")
+    assert not done.failed, done.msg
+    assert [one["outcome"] for one in done["machines"]] == ["erased", "taken"]
+    assert done["machines"][1]["reason"] == (
+        "claim web has taken it meanwhile (it is Deployed), so its disks were not erased"
+    )
+    assert done["warnings"] == [
+        f"machine n2 ({sim.find('n2').system_id}) was not erased: {done['machines'][1]['reason']}."
+    ]
+    assert (sim.find("n1").status.name, sim.find("n2").status.name) == ("READY", "DEPLOYED")
+
+
+def test_a_killed_erasure_is_ended_by_the_next(sim: Simulator) -> None:
+    """It was allocated under the claim, and its release was never sent."""
+    sim.machine("n1", status="Allocated", agent_name="erase", annotations={"metalshift_claim": "erase"})
+    sim.machine("n2")
+    done = erase(sim, "n2")
+    assert not done.failed, done.msg
+    assert [(one["hostname"], one["outcome"]) for one in done["machines"]] == [("n1", "erased"), ("n2", "erased")]
+    assert sim.find("n1").status.name == "READY"

@@ -41,6 +41,7 @@ PURE = {
             "progress",
             "provider_id",
             "publishing",
+            "removal",
             "removal_progress",
             "secrets",
             "shared_rows",

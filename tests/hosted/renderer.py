@@ -35,8 +35,10 @@ def pods_run(lab: Lab, folder: Path, namespace: str = "default") -> Iterator[lis
     certificate, key = folder / "kubelet.crt", folder / "kubelet.key"
     Authority(folder, "kubelet-ca").server("kubelet", ["127.0.0.1"]).write(certificate, key)
     server = Server(0, server_context(certificate, key), Logs)
-    ports = {"daemonEndpoints": {"kubeletEndpoint": {"Port": server.port}}}
-    lab.api.patch(NODES, NODE, None, {"status": ports}, subresource="status")
+    # The API server asks the Hostname before the address, and nobody knows the lab's.
+    addresses = [{"type": kind, "address": "127.0.0.1"} for kind in ("InternalIP", "Hostname")]
+    reached = {"addresses": addresses, "daemonEndpoints": {"kubeletEndpoint": {"Port": server.port}}}
+    lab.api.patch(NODES, NODE, None, {"status": reached}, subresource="status")
 
     def look() -> None:
         while not ended.wait(0.3):

@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbooks, as users run them, from machines in MAAS to a hosted cluster and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import ansible_runner
+import yaml
+
+from hosted.play import play, variables
+from integration.harness import Played, assert_no_secret, assert_no_secret_left
+from lab.kube.api import HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
+from lab.kube.examples import NAMESPACE
+from lab.kube.handle import Lab
+from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
+from lab.kube.serving import LOCAL
+
+CREATE = "metalshift.maas.create_hosted_cluster"
+SCALE = "metalshift.maas.scale_node_pool"
+DESTROY = "metalshift.maas.destroy_hosted_cluster"
+LOGIN = "bGFiOnRoZS1zZWNyZXQtbG9naW4="
+# As -vvv shows a request of ours to either API.
+REQUEST = re.compile(
+    r"(?:hosted_cluster|node_pool|dns_record|domain|node_csr|machine)\w*: (POST|PUT|PATCH|DELETE) (\S+)"
+)
+HARMLESS = re.compile(r"selfsubjectaccessreviews|dryRun=All")
+
+
+def wished(lab: Lab, name: str, folder: Path, replicas: int = 2, **more: Any) -> dict[str, Any]:
+    pool = {"name": name, "replicas": replicas, "image": "custom/rhcos-4.20", "tags": ["worker"], "min_memory": "8GiB"}
+    found = {
+        "name": name,
+        "release": lab.release(),
+        "release_ca_cert": str(lab.folder / "pki" / "registry-ca.crt"),
+        "base_domain": "lab.example",
+        "pull_secret": json.dumps({"auths": {lab.facts["registry"]: {"auth": LOGIN}}}),
+        "services_address": "127.0.0.1",
+        "control_plane_availability": "SingleReplica",
+        "provider_image": PROVIDER.format(version=CURRENT_PROVIDER),
+        "kubeconfig": str(folder / f"{name}.kubeconfig"),
+        "node_pools": [pool],
+        "wait_timeout": 500,
+        **more,
+    }
+    return {f"hosted_openshift_{key}": value for key, value in found.items()}
+
+
+def recap(played: Played) -> dict[str, int]:
+    """What the last line counts."""
+    return {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", played.stdout.splitlines()[-2])}
+
+
+def written_in_maas(lab: Lab) -> list[str]:
+    with LOCAL.open(f"{lab.facts['maas_control_url']}/requests", timeout=30) as answer:
+        return [f"{each['method']} {each['path']}" for each in json.load(answer) if each["method"] != "GET"]
+
+
+def versions(lab: Lab) -> dict[str, str]:
+    """What would change with any write to what the playbooks are about."""
+    kinds = (HOSTED_CLUSTERS, NODE_POOLS, SECRETS)
+    found = {f"{kind} {of_name(each)}": each for kind in kinds for each in lab.api.list(kind, NAMESPACE)}
+    # The operator writes status at any time.
+    return {
+        name: json.dumps([each.get("spec"), each.get("data"), each["metadata"]["uid"]]) for name, each in found.items()
+    }
+
+
+def assert_wrote_nothing(lab: Lab, folder: Path, playbook: str, given: dict[str, Any]) -> None:
+    before = versions(lab)
+    lab.simulate("requests/clear")
+    played = play(lab, folder, playbook, given, "--check", "-vvv")
+    assert played.status == 0, played.output[-3000:]
+    assert written_in_maas(lab) == []
+    assert versions(lab) == before
+    requests = [f"{method} {path}" for method, path in REQUEST.findall(played.stdout)]
+    assert [each for each in requests if not HARMLESS.search(each)] == []
+
+
+def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_path: Path) -> None:
+    lab = new_lab(machines=5)
+    given = wished(lab, "trip", tmp_path, dns=True)
+    kubeconfig = Path(given["hosted_openshift_kubeconfig"])
+    assert_wrote_nothing(lab, tmp_path, CREATE, given)
+
+    made = play(lab, tmp_path, CREATE, given)
+    assert made.status == 0, made.output[-4000:]
+    assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
+    hosted = Api(yaml.safe_load(kubeconfig.read_text()))
+    assert len(hosted.list(NODES)) == 2
+    secrets = [LOGIN, lab.facts["maas_api_key"].rpartition(":")[2]]
+    assert_no_secret(made.output, secrets)
+
+    again = play(lab, tmp_path, CREATE, given)
+    assert (again.status, recap(again)["changed"]) == (0, 0), again.output[-4000:]
+    assert_wrote_nothing(lab, tmp_path, CREATE, given)
+
+    pool = {
+        "hosted_openshift_name": "trip",
+        "hosted_openshift_pool": "trip",
+        "hosted_openshift_wait_timeout": 400,
+    }
+    more = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 3})
+    assert more.status == 0, more.output[-4000:]
+    assert len(hosted.list(NODES)) == 3
+    too_many = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 9})
+    assert too_many.status != 0
+    assert "6 machines asked for" in too_many.output
+    fewer = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 1, "hosted_openshift_erase": True})
+    assert fewer.status == 0, fewer.output[-4000:]
+    assert len(hosted.list(NODES)) == 1
+    assert sorted(lab.machines().values()).count("Ready") == 4
+
+    end = {name: given[name] for name in given if name.split("_")[2] in ("name", "base", "dns", "kubeconfig")}
+    gone = play(lab, tmp_path, DESTROY, end)
+    assert gone.status == 0, gone.output[-4000:]
+    assert set(lab.machines().values()) == {"Ready"}
+    assert lab.api.list(HOSTED_CLUSTERS, NAMESPACE) == []
+    assert not kubeconfig.exists()
+    found = gone.results[-2]["leaks"]
+    assert [leak for leak in found if leak["verdict"] == "leak"] == []
+    twice = play(lab, tmp_path, DESTROY, end)
+    assert (twice.status, recap(twice)["changed"]) == (0, 0), twice.output[-4000:]
+    # The extra variables are the test's own.
+    (tmp_path / "extra_vars.yml").unlink()
+    os.truncate(tmp_path / "events.jsonl", 0)
+    assert_no_secret_left(tmp_path / "local_temp", secrets)
+
+
+def test_of_two_at_once_on_too_few_machines_one_stops_and_names_the_other(
+    new_lab: Callable[..., Lab], tmp_path: Path
+) -> None:
+    lab = new_lab(machines=3)
+
+    def create(name: str) -> Played:
+        folder = tmp_path / name
+        folder.mkdir()
+        return play(lab, folder, CREATE, wished(lab, name, folder))
+
+    with ThreadPoolExecutor() as both:
+        played = dict(zip(("one", "two"), both.map(create, ("one", "two")), strict=True))
+    (winner,) = [name for name in played if played[name].status == 0]
+    (loser,) = [name for name in played if played[name].status != 0]
+    said = played[loser].output
+    assert "2 machines asked for" in said
+    assert "1 to be had" in said or "0 to be had" in said
+    assert f"clusters/{winner}" in said
+    assert {of_name(each) for each in lab.api.list(NODE_POOLS, NAMESPACE)} == {winner}
+    assert sorted(lab.machines().values()) == ["Deployed", "Deployed", "Ready"]
+
+
+def test_they_run_under_ansible_runner_as_awx_runs_them(lab: Lab, tmp_path: Path) -> None:
+    given = wished(lab, "surveyed", tmp_path)
+    kept = ("name", "release", "base", "pull", "services", "node")
+    extra = {name: value for name, value in given.items() if name.split("_")[2] in kept}
+    done = ansible_runner.run(
+        private_data_dir=str(tmp_path),
+        playbook="metalshift.maas.preflight",
+        extravars=extra,
+        envvars={**variables(lab), "ANSIBLE_COLLECTIONS_PATH": os.environ["ANSIBLE_COLLECTIONS_PATH"]},
+        quiet=True,
+    )
+    assert done.status == "successful"
+    tables = [
+        event["event_data"]["res"]["preflight"]["table"]
+        for event in done.events
+        if "preflight" in event.get("event_data", {}).get("res", {})
+    ]
+    assert len(tables) == 1
+    assert any("machines for surveyed" in line for line in tables[0])
+
+
+def test_a_variable_of_the_wrong_type_is_refused_by_name(lab: Lab, tmp_path: Path) -> None:
+    given = {"hosted_openshift_name": "any", "hosted_openshift_pool": "any", "hosted_openshift_replicas": "many"}
+    played = play(lab, tmp_path, SCALE, given)
+    assert played.status != 0
+    assert "hosted_openshift_replicas" in played.output
+
+
+def test_what_is_not_there_is_said_in_a_sentence(lab: Lab, tmp_path: Path) -> None:
+    given = {"hosted_openshift_name": "nobody", "hosted_openshift_pool": "none", "hosted_openshift_replicas": 2}
+    played = play(lab, tmp_path, SCALE, given)
+    assert played.status != 0
+    assert "clusters/nobody has no node pool none" in played.output

@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import hosted
+import lives
+import waits
 
 from lab.simulator import Simulator
 
@@ -42,7 +43,8 @@ def main() -> int:
     print("  machines  requests  of which ticks  per machine      kB  wall s  floor s  ratio")
     for count in (20, 100):
         print(f"  {deployment(count)}", flush=True)
-    hosted.report()
+    lives.report()
+    waits.report()
     return 0
 
 

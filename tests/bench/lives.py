@@ -10,6 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import ours
+
 from lab.kube.handle import Lab, LabError
 from lab.kube.journey import Journey
 from lab.kube.processes import remains
@@ -41,6 +43,7 @@ def report() -> None:
             _line("start of the lab, with the operator", started)
             try:
                 _lives(lab, folder)
+                ours.measure(lab, folder)
             except LabError as error:
                 print(f"  not measured further: {error}")
 

@@ -20,7 +20,7 @@ help: ## this list
 	@echo "make demo and make test are all you need; the rest are parts of them."
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
-demo: ## ten machines from new to deployed and back, on the simulator
+demo: ## machines, and a hosted cluster on them, from nothing and back
 	$(RUN) demo
 
 test: ## everything below from lint to hosted

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`make demo`: the built collection, run by ansible-runner as AWX runs it, against the simulator, told as a story."""
+"""`make demo`: the built collection, run by ansible-runner as AWX runs it, against the lab, told as a story.
+
+The first act needs the simulated MAAS alone. Meanwhile the programs of the second are built: hosted clusters, with the
+real operators.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,50 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import ansible_runner
 
+from lab.kube.handle import Lab
+from lab.programs import NoPrograms, programs
 from lab.simulator import Simulator
 
 HERE = Path(__file__).parent
 TRANSITION = 2.0
+# What real systems count in minutes is divided by it.
+SPEED = 240
+MACHINES = 12
+STOPPED = 130
 
 
 def main() -> int:
+    began = time.monotonic()
+    theatre = Theatre()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, theatre.stop)
+    build = Build()
+    build.start()
+    status = machines(theatre) or clusters(theatre, build)
+    if theatre.stopped:
+        tell("\nThe demo was stopped; nothing is left of it.")
+        return STOPPED
+    if status:
+        tell("\nThe demo did not go to its end.")
+        return status
+    tell(f"\nAll of it took {time.monotonic() - began:.0f} seconds.")
+    tell("Next: `make lab` for a lab of your own to try playbooks on, `make test` for everything else.")
+    return 0
+
+
+def machines(theatre: Theatre) -> int:
+    """The first act: bare metal."""
+    tell("ACT ONE: MACHINES\n")
     began = time.monotonic()
     password = secrets.token_hex(8)
     with Simulator() as maas:
@@ -33,51 +66,168 @@ def main() -> int:
         maas.fault("machine", hostname="node-", action="deploy", times=1)
         tell("A simulated MAAS is up. Its machines take two seconds for what takes real ones minutes,")
         tell("and the first of them to be deployed will fail.")
-        with private_data_dir(maas, password) as folder:
-            story = Story()
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, story.stop)
+        variables = {"demo_endpoint": maas.url, "demo_api_key": maas.api_key, "demo_bmc_password": password}
+        status = theatre.play("machines.yml", variables)
+        requests = list(maas.requests)
+    writes = sum(request.method != "GET" for request in requests)
+    if not status:
+        tell(
+            f"\nThat was {len(requests)} requests to MAAS, {writes} of them writes, "
+            f"in {time.monotonic() - began:.0f} seconds."
+        )
+    return status
+
+
+def clusters(theatre: Theatre, build: Build) -> int:
+    """The second act: hosted clusters on such machines."""
+    if theatre.stopped:
+        return STOPPED
+    tell("\n\nACT TWO: HOSTED CLUSTERS\n")
+    problem = build.finish(theatre)
+    if problem:
+        tell(f"It is left out, because the programs of the lab cannot be had here: {problem}")
+        return 0
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="metalshift-demo-lab-")))
+        tell("A management cluster starts: etcd, Kubernetes, Cluster API and HyperShift are real; MAAS, its")
+        tell(f"Cluster API provider, {MACHINES} machines in three zones and what boots on them are stand-ins.")
+        lab = stack.enter_context(Lab.start(folder / "lab", speed=SPEED, machines=MACHINES))
+        variables = hosted_variables(lab, folder / "demo.kubeconfig")
+        status = theatre.play("create.yml", variables)
+        if status:
+            return status
+        tell("\n(The next machine that is deployed will fail, once.)")
+        lab.fault("machine-fails", action="deploy", times="1")
+        status = theatre.play("change.yml", variables)
+        if not status:
+            states = list(lab.machines().values())
+            tell(f"\nIn MAAS, {states.count('Ready')} of {len(states)} machines are Ready.")
+        return status
+
+
+def hosted_variables(lab: Lab, kubeconfig: Path) -> dict[str, Any]:
+    """All that the playbooks of the collection are told."""
+    return {
+        "kubeconfig": str(lab.facts["kubeconfig"]),
+        "maas_endpoint": lab.facts["maas_url"],
+        "maas_api_key": lab.facts["maas_api_key"],
+        "hosted_openshift_name": "demo",
+        "hosted_openshift_release": lab.release("4.20.8"),
+        "hosted_openshift_release_ca_cert": str(lab.folder / "pki" / "registry-ca.crt"),
+        "hosted_openshift_base_domain": "lab.example",
+        "hosted_openshift_pull_secret": {"auths": {lab.facts["registry"]: {"auth": "bGFiOmxhYg=="}}},
+        "hosted_openshift_services_address": "127.0.0.1",
+        "hosted_openshift_control_plane_availability": "SingleReplica",
+        "hosted_openshift_provider_image": f"registry.example/cluster-api-provider-maas-controller:{PROVIDER}",
+        "hosted_openshift_kubeconfig": str(kubeconfig),
+        "hosted_openshift_node_pools": [
+            {
+                "name": "workers",
+                "replicas": 3,
+                "image": "custom/rhcos-4.20",
+                "resource_pool": "openshift",
+                "tags": ["worker"],
+                "min_cpu": 4,
+                "min_memory": "8GiB",
+            }
+        ],
+    }
+
+
+# The lab's stand-in behaves as the version in this tag.
+PROVIDER = "v4.9.5-spectro"
+
+
+class Build(threading.Thread):
+    """The programs of the lab, built while the first act is played; what it says then is said after it."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.problem = ""
+        self._said: list[str] = []
+        self._loud = False
+
+    def run(self) -> None:
+        try:
+            programs(self._say)
+        except NoPrograms as problem:
+            self.problem = str(problem)
+
+    def finish(self, theatre: Theatre) -> str:
+        """Wait for them; why there are none, if so."""
+        if self.is_alive():
+            tell("The programs of the lab are still being built, once for all (about twelve minutes on two cores):")
+        for line in self._said:
+            tell(f"  {line}")
+        self._loud = True
+        while self.is_alive() and not theatre.stopped:
+            self.join(0.5)
+        return self.problem
+
+    def _say(self, line: str) -> None:
+        if self._loud:
+            tell(f"  {line}")
+        else:
+            self._said.append(line)
+
+
+@dataclass
+class Theatre:
+    """Plays one playbook after the other, until somebody stops it."""
+
+    stopped: bool = False
+    _story: Story | None = field(default=None, repr=False)
+
+    def stop(self, *_: object) -> None:
+        self.stopped = True
+        if self._story:
+            self._story.stop()
+
+    def play(self, playbook: str, variables: Mapping[str, Any]) -> int:
+        """One playbook; 0 if it went to its end."""
+        if self.stopped:
+            return STOPPED
+        with private_data_dir(variables) as folder:
+            self._story = story = Story()
             run = ansible_runner.run(
                 private_data_dir=str(folder),
-                playbook="demo.yml",
+                playbook=playbook,
                 event_handler=story.hear,
                 cancel_callback=lambda: False,
                 envvars={"TMPDIR": str(folder)},
                 quiet=True,
                 settings={"suppress_ansible_output": True},
             )
-        requests = list(maas.requests)
-    if story.stopped:
-        tell("\nThe demo was stopped; nothing is left of it.")
-        return 130
-    if run.rc or not story.finished:
-        tell("\nThe demo did not go to its end.")
-        return 1
-    writes = sum(request.method != "GET" for request in requests)
-    tell(
-        f"\nThat was {len(requests)} requests to MAAS, {writes} of them writes, "
-        f"in {time.monotonic() - began:.0f} seconds."
-    )
-    tell("Next: `make simulator` for a MAAS of your own to try playbooks on, `make test` for everything else.")
-    return 0
+            self._story = None
+        return 0 if story.finished and not run.rc and not self.stopped else 1
 
 
 @contextmanager
-def private_data_dir(maas: Simulator, password: str) -> Iterator[Path]:
+def private_data_dir(variables: Mapping[str, Any]) -> Iterator[Path]:
     """What AWX gives ansible-runner: the project, the inventory, and the secrets apart from both."""
     folder = Path(tempfile.mkdtemp(prefix="metalshift-demo-"))
     try:
         for name in ("project", "inventory", "env"):
             (folder / name).mkdir(mode=0o700)
-        shutil.copy(HERE / "demo.yml", folder / "project")
+        for playbook in HERE.glob("*.yml"):
+            shutil.copy(playbook, folder / "project")
         (folder / "inventory" / "hosts").write_text("localhost ansible_connection=local\n")
-        variables = {"demo_endpoint": maas.url, "demo_api_key": maas.api_key, "demo_bmc_password": password}
         secret = folder / "env" / "extravars"
         secret.touch(mode=0o600)
-        secret.write_text(json.dumps(variables))
+        secret.write_text(json.dumps(dict(variables)))
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# What only leads to other tasks, or checks what it was given.
+SILENT = {
+    "ansible.builtin.assert",
+    "ansible.builtin.include_role",
+    "ansible.builtin.include_tasks",
+    "ansible.builtin.set_fact",
+    "ansible.builtin.validate_argument_spec",
+}
 
 
 class Story:
@@ -85,6 +235,7 @@ class Story:
 
     def __init__(self) -> None:
         self.finished = self.stopped = False
+        self._heading = ""
         self.pid: int | None = None
 
     def stop(self, *_: object) -> None:
@@ -102,22 +253,32 @@ class Story:
         kind = event.get("event")
         result = data.get("res") or {}
         if kind == "playbook_on_task_start":
-            tell(f"\n* {data['name']}")
+            self._heading = data["name"].rpartition(" : ")[2]
         elif kind == "verbose":
             self._progress(event.get("stdout", ""))
         elif kind in ("runner_on_failed", "runner_item_on_failed", "runner_on_unreachable"):
-            tell(f"  FAILED: {result.get('msg', '')}")
-        elif kind in ("runner_on_ok", "runner_item_on_ok") and result.get("msg") and "results" not in result:
-            tell(f"  {result['msg']}")
+            self._tell(f"  FAILED: {result.get('msg', '')}")
+        elif kind in ("runner_on_ok", "runner_item_on_ok") and data.get("task_action") not in SILENT:
+            said = result.get("msg", "") if "results" not in result else ""
+            for line in said if isinstance(said, list) else str(said).splitlines():
+                self._tell(f"  {line}")
+            self._tell()
         elif kind == "playbook_on_stats":
             self.finished = not data.get("failures") and not data.get("dark")
         return True
 
-    @staticmethod
-    def _progress(text: str) -> None:
+    def _tell(self, line: str = "") -> None:
+        """A line below the name of its task; a task that did nothing is not told of."""
+        if self._heading:
+            tell(f"\n* {self._heading}")
+            self._heading = ""
+        if line:
+            tell(line)
+
+    def _progress(self, text: str) -> None:
         for line in text.splitlines():
             if line.startswith("["):
-                tell(f"  … {line.partition('] ')[2] or line}")
+                self._tell(f"  … {line.partition('] ')[2] or line}")
 
 
 def tell(line: str) -> None:

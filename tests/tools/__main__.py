@@ -166,8 +166,8 @@ def command_cores() -> int:
 def command_test() -> int:
     env = main_environment()
     results = run_parts("Lint", lint.parts(env), at_once=2)
-    results += run_parts("Package", [Part("package: build and install", package), Part("package: the demo", demo)])
     results += run_parts("Programs of the lab", [programs.part(env)])
+    results += run_parts("Package", [Part("package: build and install", package), Part("package: the demo", demo)])
     # A cell waits for its playbooks now and then; what runs beside it fills that.
     mixed = [part for pair in zip_longest(sanity_parts(again=False), cell_parts()) for part in pair if part]
     results += run_parts("Sanity, and other versions of ansible-core", mixed, at_once=2)

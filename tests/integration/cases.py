@@ -53,6 +53,15 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Act:
+    """Something that a module does each time."""
+
+    module: str
+    args: Args
+    arrange: Arrange = nothing
+
+
+@dataclass(frozen=True)
 class Wrong:
     """Arguments that cannot be carried out, and words of the sentence that says so."""
 
@@ -287,6 +296,9 @@ READERS: Mapping[str, Sequence[Args]] = {
     "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
 }
 
+# What acts whenever it is asked, and ends in no state that a second run could find.
+ACTS: list[Act] = [Act("disk_erasure", {"machines": ["node-1", "node-2"]}, three_machines)]
+
 # What each module that talks to Kubernetes needs to be told at least.
 NEAR_KUBERNETES: Mapping[str, Args] = {
     "hosted_cluster": {"name": "demo"},
@@ -328,6 +340,8 @@ WRONG_EVERYWHERE: list[Wrong] = [
 ]
 
 WRONG: list[Wrong] = [
+    Wrong("disk_erasure", {"machines": ["node-9"]}, "MAAS does not know node-9", kind="not_found"),
+    Wrong("disk_erasure", {"machines": ["node-1"], "wait_timeout": 0}, "wait_timeout must be more than 0"),
     Wrong("node_csr", {}, "missing required arguments: name"),
     Wrong("node_csr", {"name": "x", "max_age": 0}, "max_age must be more than 0 seconds, not 0.0."),
     Wrong("node_csr", {"name": "x", "max_age": "long"}, "max_age"),

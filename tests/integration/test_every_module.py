@@ -16,12 +16,14 @@ import pytest
 import yaml
 
 from integration.cases import (
+    ACTS,
     LIVES,
     NEAR_KUBERNETES,
     READERS,
     WRONG,
     WRONG_EVERYWHERE,
     WRONG_NEAR_KUBERNETES,
+    Act,
     Args,
     Case,
     Wrong,
@@ -30,7 +32,7 @@ from integration.cases import (
 from integration.harness import MODULES, ROOT, run_task
 from lab.simulator import Simulator
 
-EVERYTHING = [*(case.module for case in LIVES), *READERS]
+EVERYTHING = [*(case.module for case in LIVES), *READERS, *(act.module for act in ACTS)]
 
 
 def _module(name: str):  # type: ignore[no-untyped-def]
@@ -44,7 +46,7 @@ MAAS = [module for module in MODULES if module not in KUBERNETES]
 
 @pytest.mark.parametrize("module", MAAS)
 def test_a_module_has_a_life_or_reads(module: str) -> None:
-    assert module in EVERYTHING, f"Put {module} into LIVES or READERS of tests/integration/cases.py."
+    assert module in EVERYTHING, f"Put {module} into LIVES, READERS or ACTS of tests/integration/cases.py."
     assert module in {wrong.module for wrong in WRONG}, f"Put what is wrong for {module} into WRONG."
 
 
@@ -125,6 +127,16 @@ def test_check_mode_only_reads(sim: Simulator, case: Case | None, module: str, a
     assert {request.method for request in sim.requests} <= {"GET"}
 
 
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.module)
+def test_an_act_in_check_mode_only_reads_and_says_that_it_would_change_something(sim: Simulator, act: Act) -> None:
+    act.arrange(sim)
+    sim.requests.clear()
+    outcome = run_task(sim, act.module, act.args, check=True)
+    assert outcome.changed, outcome.msg
+    assert outcome["diff"]
+    assert {request.method for request in sim.requests} <= {"GET"}
+
+
 # -- wrong input -----------------------------------------------------------------------------------
 
 
@@ -135,7 +147,8 @@ def wrong_inputs() -> Iterator[Wrong]:
             args = {**NEAR_KUBERNETES.get(module, {}), **wrong.args}
             yield Wrong(module, args, wrong.says, kind=wrong.kind, connect=_module(module).SPEC.maas)
     for module in MAAS:
-        good = next((case.create for case in LIVES if case.module == module), None) or READERS.get(module, [{}])[0]
+        every = [*((case.module, case.create) for case in LIVES), *((act.module, act.args) for act in ACTS)]
+        good = dict(reversed(every)).get(module) or READERS.get(module, [{}])[0]
         for wrong in WRONG_EVERYWHERE:
             yield Wrong(module, {**good, **wrong.args}, wrong.says, kind=wrong.kind, connect=wrong.connect)
 

@@ -244,11 +244,12 @@ options:
     description:
       - What is waited for while O(wait=true).
       - V(control_plane) is an API that answers, as far as HyperShift can tell, with a kubeconfig for it.
+      - V(ignition) is this, and the address at which machines get their configuration, before node pools need it.
       - V(nodes) are all nodes that the node pools ask for, Ready. Platform V(none) has none that could be waited for.
       - V(complete) is the rollout of the release with all its operators, which needs nodes.
       - What is paused is not waited for.
     type: str
-    choices: [control_plane, nodes, complete]
+    choices: [control_plane, ignition, nodes, complete]
     default: control_plane
   approve_csrs:
     description:
@@ -533,7 +534,11 @@ SPEC = Spec(
         "annotations": {"type": "dict"},
         "spec_overrides": {"type": "dict"},
         **WAIT_OPTIONS,
-        "wait_for": {"type": "str", "choices": ["control_plane", "nodes", "complete"], "default": "control_plane"},
+        "wait_for": {
+            "type": "str",
+            "choices": ["control_plane", "ignition", "nodes", "complete"],
+            "default": "control_plane",
+        },
         "approve_csrs": {"type": "bool", "default": True},
         **REMOVAL_OPTIONS,
         **CREDENTIALS_OPTION,

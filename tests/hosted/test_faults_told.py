@@ -191,11 +191,9 @@ def go_on(journey: Journey) -> None:
     if now.nodes is not None:
         journey.approve()
     topics = assess(now, "nodes", 0.0, {}).lines
-    for pool in assess(now, "nodes", SETTLE, dict.fromkeys(topics, 0.0)).touch:
-        version = now.pools[pool]["metadata"]["resourceVersion"]
-        journey.lab.kubectl(
-            "-n", NAMESPACE, "annotate", "nodepool", pool, f"lab.example/touched={version}", "--overwrite"
-        )
+    for kind, name in assess(now, "nodes", SETTLE, dict.fromkeys(topics, 0.0)).touch:
+        note = f"lab.example/touched={time.monotonic()}"
+        journey.lab.kubectl("-n", NAMESPACE, "annotate", kind.resource, name, note, "--overwrite")
 
 
 @pytest.fixture(scope="module")

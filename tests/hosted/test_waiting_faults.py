@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import TOUCHED
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Goal
 from hosted.waits import Waiting
-from lab.kube.api import HOSTED_CLUSTERS, Object
+from lab.kube.api import HOSTED_CLUSTERS
 from lab.kube.bare import kinds_of
 from lab.kube.examples import NAMESPACE, hosted_cluster
 from lab.kube.handle import Lab, LabError
@@ -28,19 +30,26 @@ class Operator:
     def __init__(self, lab: Lab, name: str) -> None:
         self.lab, self.name = lab, name
 
-    def watched(self, **words: Any) -> Waiting:
-        """A wait for its control plane."""
-        return Waiting(self.lab, self.name, "control_plane", maas=False, **words)
+    def watched(self, goal: Goal = "control_plane", **words: Any) -> Waiting:
+        """A wait for its control plane, or for more."""
+        return Waiting(self.lab, self.name, goal, maas=False, **words)
 
     def says(self, message: str) -> None:
         """As the reason why it does not get on."""
         self._write({"ReconciliationSucceeded": ("False", "ReconciliationError", message)})
 
-    def is_done(self) -> None:
-        done = {"ReconciliationSucceeded": "ReconciliatonSucceeded", "Available": "AsExpected"}
-        self._write({kind: ("True", reason, "") for kind, reason in done.items()}, kubeconfig={"name": "none"})
+    def is_done(self, *more: str, **status: Any) -> None:
+        done = {
+            "ReconciliationSucceeded": "ReconciliatonSucceeded",
+            **dict.fromkeys(("Available", *more), "AsExpected"),
+        }
+        self._write({kind: ("True", why, "") for kind, why in done.items()}, kubeconfig={"name": "none"}, **status)
 
-    def _write(self, said: dict[str, tuple[str, str, str]], **status: Object) -> None:
+    def is_touched(self) -> bool:
+        cluster = self.lab.api.get(HOSTED_CLUSTERS, self.name, NAMESPACE) or {}
+        return TOUCHED in cluster["metadata"].get("annotations", {})
+
+    def _write(self, said: dict[str, tuple[str, str, str]], **status: Any) -> None:
         cluster = self.lab.api.get(HOSTED_CLUSTERS, self.name, NAMESPACE) or {}
         conditions = [
             {
@@ -102,6 +111,20 @@ def test_each_change_is_told_once_in_its_order_and_nothing_is_asked_twice(operat
     assert steps(waiting) == told
     assert max(Counter(waiting.reads).values()) == 1, "a path was listed or watched twice"
     assert len(waiting.reads) == 14, "one list and one watch for each of seven kinds"
+
+
+def test_a_hosted_cluster_that_the_operator_has_forgotten_is_touched(operator: Operator) -> None:
+    """The ignition server is there, and the pass that was to say where has missed it."""
+    operator.is_done("IgnitionEndpointAvailable")
+    waiting = operator.watched("ignition")
+    missed = waiting.hears("ignition server: waiting for the operator to publish its address")
+    assert not operator.is_touched()
+    touched = waiting.hears(f"hosted cluster {operator.name}: touched, so that the operator looks at it again")
+    assert operator.is_touched()
+    operator.is_done("IgnitionEndpointAvailable", ignitionEndpoint="192.0.2.10:30444")
+    waiting.hears("ignition server: machines can get their configuration", after=touched)
+    assert waiting.ended().sight
+    assert missed < touched
 
 
 def test_a_wait_lives_through_an_api_server_that_restarts(operator: Operator) -> None:

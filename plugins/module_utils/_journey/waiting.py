@@ -20,7 +20,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, NODE_POOLS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    HOSTED_CLUSTERS,
+    NAMESPACES,
+    NODE_POOLS,
+    Kind,
+    Object,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import patches
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
     Assessment,
@@ -40,9 +46,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patie
 TICK = 1.0
 # What comes together is told together.
 SETTLE = 0.1
-# A node pool that the operator has forgotten is touched so often at most.
+# What the operator has forgotten is touched so often at most.
 TOUCH_AGAIN = 30.0
 TOUCHED = "metalshift.maas/touched"
+WHAT: Mapping[Kind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool"}
 MOST_NAMED = 5
 
 LOST = "management API"
@@ -50,6 +57,7 @@ LOST = "management API"
 # What it will not do, and what it does not do yet.
 GOALS: Mapping[Goal, tuple[str, str]] = {
     "control_plane": ("have an available control plane", "has no available control plane yet"),
+    "ignition": ("serve machines their configuration", "does not serve machines their configuration yet"),
     "nodes": ("have its nodes Ready", "does not have all its nodes Ready yet"),
     "complete": ("be rolled out completely", "is not rolled out completely yet"),
     "gone": ("go", "is not gone yet"),
@@ -93,7 +101,7 @@ class Wait:
         self._since: Mapping[str, float] = {}
         self._blind: float | None = None
         self._waits: Sequence[str] = ()
-        self._touch_due: Sequence[str] = ()
+        self._touch_due: Sequence[tuple[Kind, str]] = ()
 
     @property
     def label(self) -> str:
@@ -199,7 +207,7 @@ class Wait:
         task, bell, rest = self._task, lookout.bell, self._patience.tick
         knows_maas = has_maas(task)
         chosen = [
-            Errand("touching a node pool", self._to_touch, self._touch, bell, TOUCH_AGAIN),
+            Errand("touching", self._to_touch, self._touch, bell, TOUCH_AGAIN),
             Errand("letting machines go", _overdue, lambda seen: _let_go(task, seen), bell, rest),
         ]
         if approve:
@@ -216,13 +224,19 @@ class Wait:
         return tuple(self._touch_due) or None
 
     def _touch(self, seen: Sight) -> Done:
-        """Any change makes the operator look at a node pool that it has forgotten."""
-        names = [name for name in self._touch_due if name in seen.pools]
-        for name in names:
-            version = text(seen.pools[name], "metadata", "resourceVersion")
-            self._task.kube.patch(NODE_POOLS, name, self._namespace, {"metadata": {"annotations": {TOUCHED: version}}})
-        said = "touched, so that the operator looks at it again"
-        return Done({f"touched {name}": f"node pool {name}: {said}" for name in names}, again=True)
+        """Any change makes the operator look at what it has forgotten."""
+        bodies = {HOSTED_CLUSTERS: {seen.name: seen.cluster}, NODE_POOLS: seen.pools}
+        lines = {}
+        for kind, name in self._touch_due:
+            body = bodies[kind].get(name)
+            if body is None:
+                continue
+            version = text(body, "metadata", "resourceVersion")
+            self._task.kube.patch(kind, name, self._namespace, {"metadata": {"annotations": {TOUCHED: version}}})
+            lines[f"touched {kind.name} {name}"] = (
+                f"{WHAT[kind]} {name}: touched, so that the operator looks at it again"
+            )
+        return Done(lines, again=True)
 
 
 def _overdue(seen: Sight) -> Hashable | None:

@@ -209,7 +209,7 @@ def refuse_contradictions(options: Options, live: Object | None) -> None:
         raise invalid(f"{', '.join(given)} {'is' if len(given) == 1 else 'are'} for platform maas, not {platform}.")
     if options["etcd_encryption"] is False and options["etcd_encryption_secret"]:
         raise invalid("etcd_encryption: false contradicts etcd_encryption_secret.")
-    if platform == "None" and options["wait"] and options["wait_for"] != "control_plane":
+    if platform == "None" and options["wait"] and options["wait_for"] in ("nodes", "complete"):
         raise invalid(
             f"wait_for: {options['wait_for']} cannot be had on platform none: nobody makes nodes there.",
             "Wait for the control_plane, and bring the nodes yourself.",

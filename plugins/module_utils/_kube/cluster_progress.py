@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import (
     FAILING,
@@ -26,7 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields impor
     text,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding, finding, found
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import HOSTED_CLUSTERS, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 
 KIND, PLANE = "HostedCluster", "HostedControlPlane"
@@ -58,6 +59,9 @@ STARTING_HINT = (
     "not be there to pull."
 )
 OPERATORS_HINT = "In the hosted cluster, kubectl get clusteroperators says more."
+FORGOTTEN_HINT = (
+    "The operator has not looked again since; any change of the hosted cluster, even an annotation, makes it."
+)
 FROZEN_HINT = "What is said here comes from the HostedControlPlane, which goes on."
 BALANCER_HINT = (
     "Install a load balancer in the hosted cluster (MetalLB), or set endpointPublishingStrategy of the "
@@ -88,6 +92,11 @@ def serves(sight: Sight) -> bool:
 
 def kubeconfig(sight: Sight) -> str:
     return text(sight.cluster, "status", "kubeconfig", "name")
+
+
+def ignites(sight: Sight) -> bool:
+    """Whether it is known where machines get their configuration."""
+    return bool(text(sight.cluster, "status", "ignitionEndpoint"))
 
 
 def is_reached(sight: Sight) -> bool:
@@ -212,6 +221,21 @@ def _identity(sight: Sight) -> Iterator[Finding]:
     one = found(PLANE, sight.control_plane, "ValidIDPConfiguration")
     if one is not None and not one.is_fine and kubeconfig(sight):
         yield one
+
+
+def ignition(sight: Sight) -> Finding:
+    """How far it is till machines can get their configuration.
+
+    A pass of the operator that misses the server's address ends quietly, and nothing may begin the next one.
+    """
+    which, subject = "IgnitionEndpointAvailable", "ignition server"
+    if ignites(sight):
+        return finding(which, subject, "machines can get their configuration", "fine")
+    one = found(KIND, sight.cluster, which) or finding(which, subject, "not started yet")
+    if not one.is_fine:
+        return one
+    missed = finding(which, subject, "waiting for the operator to publish its address", hint=FORGOTTEN_HINT)
+    return replace(missed, touch=(HOSTED_CLUSTERS, sight.name))
 
 
 # -- the rollout ----------------------------------------------------------------------------------------------------

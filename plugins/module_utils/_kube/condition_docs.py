@@ -87,6 +87,9 @@ Some troubles show in no condition. They are told from what is there, and how lo
    * - The hosted cluster has its kubeconfig, and nobody asks for the machines of a node pool
      - ``node pool <name>: waiting for the operator to ask for machines``
      - goes on, and touches the node pool
+   * - The ignition server is available, and the hosted cluster does not say its address
+     - ``ignition server: waiting for the operator to publish its address``
+     - goes on, and touches the hosted cluster
    * - The version operator of the hosted cluster does not know whether it fails
      - ``hosted cluster: its status stands still: slow operators confuse it``
      - goes on, and reads the HostedControlPlane

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition, meaning_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import number, text
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.meanings import Meaning, Verdict
 
 
@@ -24,8 +24,8 @@ class Finding:
     reason: str = ""
     # The end's own text, where the line that is shown meanwhile says less.
     final: str = ""
-    # The node pool that would go on if it were touched.
-    touch: str = ""
+    # What would go on if it were touched.
+    touch: tuple[Kind, str] | None = None
 
     @property
     def line(self) -> str:

@@ -19,7 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields impor
     text,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding, finding, found, is_stale
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NODE_POOLS, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.meanings import Meaning
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 
@@ -123,7 +123,7 @@ def _unowned(sight: Sight, name: str, wrong: Sequence[Finding]) -> Iterator[Find
     said = "waiting for the operator to ask for machines"
     ready = text(condition(sight.cluster, "IgnitionEndpointAvailable"), "status") == "True"
     for one in wrong or [finding(f"{subject} silence", subject, said, hint=TOUCH_HINT)]:
-        yield replace(one, touch=name) if ready and one.meaning.verdict == "wait" else one
+        yield replace(one, touch=(NODE_POOLS, name)) if ready and one.meaning.verdict == "wait" else one
 
 
 def machines_of(sight: Sight, pool: Object) -> list[Object]:

@@ -18,10 +18,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube import (
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding, finding
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 
-Goal = Literal["control_plane", "nodes", "complete", "gone"]
-GOALS: tuple[Goal, ...] = ("control_plane", "nodes", "complete", "gone")
+Goal = Literal["control_plane", "ignition", "nodes", "complete", "gone"]
+GOALS: tuple[Goal, ...] = ("control_plane", "ignition", "nodes", "complete", "gone")
 
 # What somebody may heal with the next thing that he creates may last so many seconds.
 GRACE = 60.0
@@ -45,15 +46,15 @@ class Assessment:
     """What is seen on the way to a goal.
 
     `lines` are in the order in which they matter, by topic. `hints` say what to do about some of them.
-    `touch` names node pools that the operator has forgotten: any change of theirs makes it look again. `waits` are the
-    topics whose lines are not as they should be in the end.
+    `touch` names what the operator has forgotten, the hosted cluster or node pools: any change of theirs makes it look
+    again. `waits` are the topics whose lines are not as they should be in the end.
     """
 
     lines: Mapping[str, str]
     reached: bool
     stop: Stop | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
-    touch: Sequence[str] = ()
+    touch: Sequence[tuple[Kind, str]] = ()
     waits: Sequence[str] = ()
 
 
@@ -106,6 +107,8 @@ def _is_reached(sight: Sight, goal: Goal, pools: Collection[str]) -> bool:
         return removal_progress.is_gone(sight, pools)
     if goal == "control_plane":
         return cluster_progress.is_reached(sight)
+    if goal == "ignition":
+        return cluster_progress.serves(sight) and not is_deleted(sight.cluster) and cluster_progress.ignites(sight)
     if goal == "complete":
         return cluster_progress.is_reached(sight) and cluster_progress.is_complete(sight)
     chosen = pools or sight.pools
@@ -126,6 +129,11 @@ def _findings(sight: Sight, goal: Goal, pools: Collection[str]) -> Iterator[Find
     if sight.cluster is None or goal == "control_plane":
         return
     serving = cluster_progress.serves(sight)
+    ignition = cluster_progress.ignition(sight)
+    if serving and (goal == "ignition" or ignition.touch):
+        yield ignition
+    if goal == "ignition":
+        return
     if goal == "nodes":
         yield from _nodes(sight, pools, serving)
         return
@@ -137,7 +145,7 @@ def _findings(sight: Sight, goal: Goal, pools: Collection[str]) -> Iterator[Find
 
 def _control_plane(sight: Sight, goal: Goal) -> Iterator[Finding]:
     """Once there is a control plane, most of what is wrong with the hosted cluster keeps no node from coming."""
-    serving = goal == "nodes" and cluster_progress.serves(sight)
+    serving = goal in ("ignition", "nodes") and cluster_progress.serves(sight)
     for one in cluster_progress.control_plane(sight):
         yield one.softened() if serving and one.topic not in ENDS_ALL else one
 

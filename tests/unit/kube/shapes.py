@@ -105,6 +105,7 @@ def available_cluster(**more: Any) -> Object:
         }
     )
     body["status"]["kubeconfig"] = {"name": f"{NAME}-admin-kubeconfig"}
+    body["status"]["ignitionEndpoint"] = "192.0.2.10:30444"
     return body
 
 

@@ -157,6 +157,7 @@ def test_contradictions_are_refused(given: dict[str, Any], says: str) -> None:
 def test_platform_none_may_wait_for_its_control_plane() -> None:
     cluster_manifest.refuse_contradictions(cluster_options(platform="none"), None)
     cluster_manifest.refuse_contradictions(cluster_options(platform="none", wait_for="nodes", wait=False), None)
+    cluster_manifest.refuse_contradictions(cluster_options(platform="none", wait_for="ignition"), None)
 
 
 @pytest.mark.parametrize(

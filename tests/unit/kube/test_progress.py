@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.cluster_progress import is_release
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import HOSTED_CLUSTERS, NODE_POOLS
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
     GOALS,
     GRACE,
@@ -249,7 +250,7 @@ def test_what_heals_ends_no_wait(body: dict[str, Any]) -> None:
     assert look(sight(cluster=body), "control_plane", 100 * GRACE).stop is None
 
 
-@pytest.mark.parametrize("goal", ["control_plane", "nodes", "complete"])
+@pytest.mark.parametrize("goal", ["control_plane", "ignition", "nodes", "complete"])
 def test_what_is_paused_or_being_deleted_ends_each_wait(goal: Goal) -> None:
     paused = available_cluster(
         ReconciliationActive="False/ReconciliationPaused/Reconciliation paused until field removed"
@@ -398,7 +399,7 @@ def test_a_pool_that_the_operator_forgot_is_to_be_touched() -> None:
     seen = installing(machine_deployments=[], machines=[], maas_machines=[])
     found = look(seen, "nodes", SETTLE)
     assert "node pool demo: waiting for the operator to ask for machines" in found.lines.values()
-    assert found.touch == (NAME,)
+    assert found.touch == ((NODE_POOLS, NAME),)
     assert found.stop is None
     assert look(seen, "nodes", SETTLE - 1).touch == ()
 
@@ -408,9 +409,44 @@ def test_a_pool_that_missed_the_ignition_server_is_to_be_touched() -> None:
         1, 0, IgnitionEndpointAvailable="False/IgnitionEndpointMissing/Ignition endpoint not available, waiting"
     )
     seen = installing(pools={NAME: missed}, machine_deployments=[], machines=[], maas_machines=[])
-    assert look(seen, "nodes", SETTLE).touch == (NAME,)
+    assert look(seen, "nodes", SETTLE).touch == ((NODE_POOLS, NAME),)
     before = available_cluster(IgnitionEndpointAvailable="False/WaitingForAvailable/Ignition server deployment")
     assert look(replace(seen, cluster=before), "nodes", 10 * SETTLE).touch == ()
+
+
+def without_address(**said: str) -> dict[str, Any]:
+    """A hosted cluster that does not say where machines get their configuration."""
+    body = available_cluster(**said)
+    del body["status"]["ignitionEndpoint"]
+    return body
+
+
+@pytest.mark.parametrize("goal", ["ignition", "nodes", "complete"])
+def test_a_hosted_cluster_whose_address_the_operator_missed_is_to_be_touched(goal: Goal) -> None:
+    unfinished = control_plane(history(("Partial", "4.20.8")))
+    seen = installing(cluster=without_address(), control_plane=unfinished)
+    found = look(seen, goal, SETTLE)
+    assert "ignition server: waiting for the operator to publish its address" in found.lines.values()
+    assert found.touch == ((HOSTED_CLUSTERS, NAME),)
+    assert found.stop is None
+    assert not found.reached
+    assert look(seen, goal, SETTLE - 1).touch == ()
+
+
+def test_a_hosted_cluster_whose_ignition_server_starts_is_left_alone() -> None:
+    starting_one = without_address(IgnitionEndpointAvailable="False/WaitingForAvailable/Ignition server deployment")
+    found = look(whole(cluster=starting_one), "ignition", 10 * GRACE)
+    assert (found.touch, found.stop, found.reached) == ((), None, False)
+    assert said(whole(cluster=starting_one), "ignition")[-1] == "ignition server: starting"
+
+
+def test_machines_that_can_get_their_configuration_are_reached() -> None:
+    empty = whole(pools={}, machine_deployments=[], machines=[], maas_machines=[], nodes=[])
+    found = look(empty, "ignition")
+    assert found.reached
+    assert found.lines["IgnitionEndpointAvailable"] == "ignition server: machines can get their configuration"
+    assert not look(replace(empty, cluster=deleted(available_cluster())), "ignition").reached
+    assert not look(starting(), "ignition").reached
 
 
 def test_a_pool_of_platform_none_is_not_waited_for() -> None:

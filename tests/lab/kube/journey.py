@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -33,6 +34,8 @@ PROVIDER = "registry.example/cluster-api-provider-maas-controller:{version}"
 CURRENT_PROVIDER = "v4.9.5-spectro"
 CLIENT = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING = "kubernetes.io/kubelet-serving"
+# The operators of a lab do in seconds what they do at all.
+SILENCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -121,14 +124,12 @@ class Journey:
     # -- waits ------------------------------------------------------------------------------------------------------
 
     def until_available(self, limit: float = 120) -> None:
-        self.lab.until(
-            f"{self.name} is available",
-            lambda: (
-                condition(self.cluster(), "Available").get("status") == "True"
-                and self.cluster().get("status", {}).get("kubeconfig")
-            ),
-            limit,
-        )
+        def available() -> bool:
+            cluster = self.cluster()
+            published = cluster.get("status", {}).get("kubeconfig")
+            return bool(published) and condition(cluster, "Available").get("status") == "True"
+
+        self._until(f"{self.name} is available", available, limit)
 
     def until_nodes(self, count: int, limit: float = 180) -> None:
         """Approve what asks, till so many nodes are Ready and the pool says so."""
@@ -138,7 +139,7 @@ class Journey:
             ready = [node for node in self.nodes() if condition(node, "Ready").get("status") == "True"]
             return len(ready) == count == self.pool().get("status", {}).get("replicas") and self.settled()
 
-        self.lab.until(f"{self.name} has {count} nodes", joined, limit)
+        self._until(f"{self.name} has {count} nodes", joined, limit)
 
     def settled(self) -> bool:
         """Whether the node pool is where it is to be."""
@@ -147,24 +148,39 @@ class Journey:
         return all(condition(pool, kind).get("status") == status for kind, status in wanted.items())
 
     def until_in_version(self, version: str, limit: float = 60) -> None:
-        """Till the pool says that it has this version.
-
-        A pass of the operator that misses something in its cache ends quietly, and the next one comes with the next
-        change of the HostedCluster. One without nodes may have come to rest by then: it is touched.
-        """
-
-        def in_version() -> bool:
-            if self.pool().get("status", {}).get("version") == version:
-                return True
-            seen = self.cluster()["metadata"]["resourceVersion"]
-            self._patch("hostedcluster", {"metadata": {"annotations": {"lab.example/touched-at": seen}}})
-            time.sleep(2)
-            return False
-
+        """Till the pool says that it has this version."""
         try:
-            self.lab.until(f"{self.name} is in {version}", in_version, limit)
+            self._until(
+                f"{self.name} is in {version}", lambda: self.pool().get("status", {}).get("version") == version, limit
+            )
         except LabError as error:
             raise LabError(f"{error} Its pool: {json.dumps(self.pool().get('status'))}") from None
+
+    def _until(self, what: str, holds: Callable[[], bool], limit: float) -> None:
+        """Till it holds; the HostedCluster is touched when neither it nor its pool has changed for a while.
+
+        A pass of the operator that misses something in its cache ends quietly, and the next one comes with the next
+        change of the HostedCluster.
+        """
+        seen, since = "", time.monotonic()
+
+        def held() -> bool:
+            nonlocal seen, since
+            if holds():
+                return True
+            version = self._version()
+            if version != seen:
+                seen, since = version, time.monotonic()
+            elif time.monotonic() - since >= SILENCE and self.cluster():
+                self._patch("hostedcluster", {"metadata": {"annotations": {"lab.example/touched-at": version}}})
+            return False
+
+        self.lab.until(what, held, limit)
+
+    def _version(self) -> str:
+        """Of the cluster and its pool: it changes with either."""
+        bodies = (self.cluster(), self.pool())
+        return "-".join(body.get("metadata", {}).get("resourceVersion", "") for body in bodies)
 
     def until_rolled_out(self, version: str, limit: float = 120) -> None:
         """Till the newest entry of the cluster's history is this version, and completed."""

@@ -193,6 +193,9 @@ certificate_requests:
         - >-
           V(maas_unavailable) (passing) - MAAS could not be asked about the machine.
         - >-
+          V(changed) (passing) - It was changed or removed at the same moment, by somebody else who answers requests for
+          instance.
+        - >-
           V(not_answered) (passing) - The hosted API did not take the approval.
       type: str
     message:

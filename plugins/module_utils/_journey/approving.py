@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -47,15 +48,19 @@ VOUCHED = frozenset({Status.DEPLOYING, Status.DEPLOYED})
 DOUBTS: Mapping[str, str] = {"foreign": "held", "free": "held", "unsure": "doubtful"}
 # What cannot be told without MAAS.
 MAAS_KNOWS = frozenset({"not_in_maas", "unknown_machine"})
-# What a write to the hosted API may be answered with when others have been quicker.
-GONE_MEANWHILE = frozenset({"conflict", "not_found"})
+# What an approval is answered with when others have been quicker.
+CHANGED, GONE_MEANWHILE = "changed", frozenset({"conflict", "not_found"})
 
 
-def approve_due(task: Task, hosted: Kube, seen: Sight, *, max_age: float = MAX_AGE) -> list[Verdict]:
+def approve_due(
+    task: Task, hosted: Kube, seen: Sight, approved: Collection[str] = (), *, max_age: float = MAX_AGE
+) -> list[Verdict]:
     """One tick of a wait: approve what is due, and say why the rest is not.
 
-    MAAS is asked once for all machines, and not at all while no kubelet waits. What passes is a reason, not a failure.
+    What is seen may be late: `approved` are the requests that are approved by now. MAAS is asked once for all machines,
+    and not at all while no kubelet waits. What passes is a reason, not a failure.
     """
+    seen = replace(seen, requests=[each for each in seen.requests or () if _name(each) not in approved])
     try:
         machines = in_maas(Machines(task.maas), seen)
     except Failure as failure:
@@ -110,7 +115,9 @@ def _approved(hosted: Kube, request: Object, verdict: Verdict) -> Verdict:
             return verdict.refused("node_exists", f"The machine has the Node {verdict.node} by now.")
         hosted.approve(request, reason=REASON, message=MESSAGE.format(**vars(verdict)))
     except Failure as failure:
-        if failure.kind in PASSING or failure.kind in GONE_MEANWHILE:
+        if failure.kind in GONE_MEANWHILE:
+            return verdict.refused(CHANGED, str(failure))
+        if failure.kind in PASSING:
             return verdict.refused("not_answered", str(failure))
         raise
     return verdict

@@ -8,16 +8,17 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import approve_due, pending
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import CHANGED, approve_due, pending
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done, Errand
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas, machines_in_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
@@ -211,7 +212,7 @@ class Wait:
             Errand("letting machines go", _overdue, lambda seen: _let_go(task, seen), bell, rest),
         ]
         if approve:
-            approving = _Approving(task, lookout, knows_maas)
+            approving = Approving(task, lambda: lookout.hosted, knows_maas)
             chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
         if knows_maas:
             chosen.append(Errand("MAAS", _on_their_way, lambda seen: _in_maas(task, seen), bell, rest))
@@ -257,25 +258,31 @@ def _let_go(task: Task, seen: Sight) -> Done:
     return Done({f"let go {each.name}": each.said for each in found if each.said}, again=True)
 
 
-class _Approving:
-    """Approves what is due, and keeps what was said about it."""
+class Approving:
+    """Approves what is due, and keeps what was approved and what was said about it."""
 
-    def __init__(self, task: Task, lookout: Lookout, knows_maas: bool) -> None:
-        self._task, self._lookout, self._knows_maas = task, lookout, knows_maas
+    def __init__(self, task: Task, hosted: Callable[[], Kube | None], knows_maas: bool) -> None:
+        self._task, self._hosted, self._knows_maas = task, hosted, knows_maas
         self._lines: dict[str, str] = {}
+        self._approved: Collection[str] = ()
 
     def waiting(self, seen: Sight) -> Hashable | None:
         """The requests of kubelets that nobody has answered."""
-        return frozenset(name_of(each) for each in pending(seen) if text(each, "spec", "signerName") in SIGNERS) or None
+        names = {name_of(each) for each in pending(seen) if text(each, "spec", "signerName") in SIGNERS}
+        return frozenset(names.difference(self._approved)) or None
 
     def approve(self, seen: Sight) -> Done:
         if not self._knows_maas:
             said = "certificate requests: not approved, because the task does not say how MAAS is reached"
             return Done({"certificate requests": said})
-        if self._lookout.hosted is None:
+        hosted = self._hosted()
+        if hosted is None:
             return Done(self._lines, again=True)
-        verdicts = approve_due(self._task, self._lookout.hosted, seen)
-        self._lines = {**self._lines, **{f"request {one.name}": _line_of(one) for one in verdicts}}
+        verdicts = approve_due(self._task, hosted, seen, self._approved)
+        self._approved = {*self._approved, *(one.name for one in verdicts if one.approved)}
+        # Whoever was quicker is seen in a moment.
+        told = [one for one in verdicts if one.reason != CHANGED]
+        self._lines = {**self._lines, **{f"request {one.name}": _line_of(one) for one in told}}
         return Done(dict(self._lines), again=any(not one.approved for one in verdicts))
 
 

@@ -108,6 +108,10 @@ REASONS: Mapping[str, Reason] = {
         "There are over a hundred requests more than machines. None is answered until somebody has looked why."
     ),
     "maas_unavailable": Reason("MAAS could not be asked about the machine.", passing=True),
+    "changed": Reason(
+        "It was changed or removed at the same moment, by somebody else who answers requests for instance.",
+        passing=True,
+    ),
     "not_answered": Reason("The hosted API did not take the approval.", passing=True),
 }
 

@@ -11,10 +11,16 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import approving
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import Approving
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import BOOTSTRAP_GROUPS, BOOTSTRAP_USER, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from unit.conftest import KEY
 from unit.kube.pem import signing_request
+from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 BORN, ASKED, NOW = "2026-01-01T00:00:00Z", "2026-01-01T00:03:00Z", "2026-01-01T00:04:00Z"
 NODE, SYSTEM_ID = "worker-1.maas", "abc123"
@@ -167,3 +173,55 @@ def test_what_somebody_has_decided_is_left_out() -> None:
 
 def test_a_sight_without_the_hosted_api_has_no_requests() -> None:
     assert approving.look(replace(SIGHT, nodes=None, requests=None), {}) == []
+
+
+# -- while something waits ------------------------------------------------------------------------------------------
+
+ASKS_MAAS = Call("GET machines/", json=[IN_MAAS])
+NO_NODE = Call(
+    f"GET /api/v1/nodes/{NODE}", 404, json={"kind": "Status", "code": 404, "details": {"name": NODE, "kind": "nodes"}}
+)
+APPROVAL = "PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/csr-1/approval"
+MODIFIED = {
+    "kind": "Status",
+    "code": 409,
+    "reason": "Conflict",
+    "message": 'Operation cannot be fulfilled on certificatesigningrequests.certificates.k8s.io "csr-1": the object '
+    "has been modified; please apply your changes to the latest version and try again",
+}
+SAID = {"request csr-1": f"certificate request csr-1 of {NODE}: approved (client)"}
+
+
+def beside_a_wait(server: ScriptedMaas) -> Approving:
+    """What approves beside a wait; the same server is MAAS and the hosted API."""
+    hosted = Kube(
+        Access.from_params({"host": f"http://127.0.0.1:{server.port}", "api_key": "t"}, {}), clock=FakeClock()
+    )
+    options = {
+        "maas_endpoint": server.url,
+        "maas_api_key": ":".join(vars(KEY).values()),
+        "maas_ca_cert": None,
+        "maas_validate_certs": True,
+        "maas_timeout": 5.0,
+    }
+    return Approving(Task(options, environment={}), lambda: hosted, knows_maas=True)
+
+
+def test_what_was_approved_is_not_approved_again(play: Callable[..., ScriptedMaas]) -> None:
+    """Though a watch that is late shows it as it was, and its node beside it."""
+    approved = beside_a_wait(play(ASKS_MAAS, NO_NODE, Call(APPROVAL, json=REQUEST)))
+    assert approved.waiting(SIGHT)
+    done = approved.approve(SIGHT)
+    assert (done.lines, done.again) == (SAID, False)
+    late = replace(SIGHT, nodes=[{"metadata": {"name": NODE}, "spec": {}}])
+    assert approved.waiting(late) is None
+    assert approved.approve(late).lines == SAID
+
+
+def test_a_request_that_changed_is_looked_at_again_and_nothing_is_said(play: Callable[..., ScriptedMaas]) -> None:
+    script = (ASKS_MAAS, NO_NODE, Call(APPROVAL, 409, json=MODIFIED))
+    approved = beside_a_wait(play(*script, ASKS_MAAS, NO_NODE, Call(APPROVAL, json=REQUEST)))
+    done = approved.approve(SIGHT)
+    assert (done.lines, done.again) == ({}, True)
+    assert approved.waiting(SIGHT)
+    assert approved.approve(SIGHT).lines == SAID

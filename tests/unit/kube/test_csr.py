@@ -240,7 +240,16 @@ def test_a_flood_is_not_answered() -> None:
 def test_every_verdict_names_a_reason_that_the_documentation_has() -> None:
     told = {reason for reason, _asked, _changes in FORGED_CLIENTS + FORGED_SERVERS}
     told |= {reason for reason, _hosts, _nodes in AROUND_CLIENTS + AROUND_SERVERS}
-    elsewhere = {"unreadable", "superseded", "flood", "not_in_maas", "doubtful", "maas_unavailable", "not_answered"}
+    elsewhere = {
+        "unreadable",
+        "superseded",
+        "flood",
+        "not_in_maas",
+        "doubtful",
+        "maas_unavailable",
+        "not_answered",
+        "changed",
+    }
     assert told | elsewhere == set(REASONS)
 
 

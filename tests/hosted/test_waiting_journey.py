@@ -61,6 +61,7 @@ def test_from_nothing_to_nodes_and_back(lab: Lab, journey: Callable[[str], Journ
     again = Waiting(lab, demo.name, "complete").ended()
     assert again.failure is None
     assert again.said[-1] == "rollout: 4.20.8 is complete"
+    assert not set(STAGES[:-1]).intersection(again.said), "what has long been fine is told one by one"
 
     demo.delete()
     gone = Waiting(lab, demo.name, "gone").ended()

@@ -100,6 +100,7 @@ class Wait:
         self._told: Mapping[str, str] = {}
         self._lines: Mapping[str, str] = {}
         self._since: Mapping[str, float] = {}
+        self._quiet: frozenset[str] | None = None
         self._blind: float | None = None
         self._waits: Sequence[str] = ()
         self._touch_due: Sequence[tuple[Kind, str]] = ()
@@ -135,7 +136,7 @@ class Wait:
                 found = self._assess(seen)
                 for errand in errands:
                     errand.offer(seen)
-                self._tell({**lookout.lines, **found.lines, **_joined(errands)})
+                self._tell({**lookout.lines, **self._news(found), **_joined(errands)})
                 if found.reached:
                     # A MachineSet that was paused for a machine must not stay so.
                     _let_go(self._task, seen)
@@ -161,6 +162,11 @@ class Wait:
         self._waits = [found.lines[topic] for topic in found.waits]
         self._touch_due = found.touch
         return found
+
+    def _news(self, found: Assessment) -> Mapping[str, str]:
+        """The lines without the parts that have been fine since the first look."""
+        self._quiet = frozenset(found.parts) if self._quiet is None else self._quiet.intersection(found.parts)
+        return {topic: line for topic, line in found.lines.items() if topic not in self._quiet}
 
     def _look_away(self) -> None:
         if self._blind is None:

@@ -47,7 +47,8 @@ class Assessment:
 
     `lines` are in the order in which they matter, by topic. `hints` say what to do about some of them.
     `touch` names what the operator has forgotten, the hosted cluster or node pools: any change of theirs makes it look
-    again. `waits` are the topics whose lines are not as they should be in the end.
+    again. `waits` are the topics whose lines are not as they should be in the end, `parts` those that are, and say no
+    more than a line about the whole does.
     """
 
     lines: Mapping[str, str]
@@ -56,6 +57,7 @@ class Assessment:
     hints: Mapping[str, str] = field(default_factory=dict)
     touch: Sequence[tuple[Kind, str]] = ()
     waits: Sequence[str] = ()
+    parts: Sequence[str] = ()
 
 
 def assess(
@@ -87,6 +89,7 @@ def assess(
         hints={one.topic: one.meaning.hint for one in findings if one.meaning.hint and not one.is_fine},
         touch=() if reached else tuple(one.touch for one in findings if one.touch and ages[one.topic] >= settle),
         waits=tuple(one.topic for one in findings if not one.is_fine),
+        parts=tuple(one.topic for one in findings if one.is_fine and _is_part(one.topic)),
     )
 
 
@@ -95,6 +98,11 @@ def followed(
 ) -> dict[str, float]:
     """The moments since when the lines are as they are, after those of before."""
     return {topic: since.get(topic, now) if before.get(topic) == line else now for topic, line in lines.items()}
+
+
+def _is_part(topic: str) -> bool:
+    """A stage on the way to the control plane, or a machine of a node pool."""
+    return topic in cluster_progress.STAGES[:-1] or topic.startswith("machine ")
 
 
 def _stop(one: Finding) -> Stop:

@@ -138,6 +138,14 @@ def test_a_change_that_has_not_arrived_is_not_reached(changed: dict[str, Any]) -
     assert not look(whole(cluster=available_cluster(**changed)), "complete").reached
 
 
+def test_what_is_fine_and_only_a_part_is_known() -> None:
+    stages = ("InfrastructureReady", "EtcdAvailable", "KubeAPIServerAvailable")
+    assert look(whole(), "control_plane").parts == stages
+    assert look(starting(**SERVED, EtcdAvailable="False/EtcdWaitingForQuorum/"), "control_plane").parts == stages[:1]
+    coming = whole(machines=[machine("a", "node-a"), machine("b")], maas_machines=[maas_machine("a", "node-a")])
+    assert look(coming, "nodes").parts == (*stages, "machine a")
+
+
 def test_an_outage_of_etcd_is_told_as_what_it_is() -> None:
     plane = control_plane(
         EtcdAvailable="False/EtcdWaitingForQuorum/Waiting for etcd to reach quorum",

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a wait says, on an API server that tests fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import HOSTED_CLUSTERS, HOSTED_CONTROL_PLANES
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Goal
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from unit.kube.shapes import NAME, NAMESPACE, Object, available_cluster, control_plane
+from unit.kube.watched_api import WatchedApi
+
+CLUSTERS, PLANES = HOSTED_CLUSTERS.path(NAMESPACE), HOSTED_CONTROL_PLANES.path(f"{NAMESPACE}-{NAME}")
+STARTING = available_cluster(IgnitionEndpointAvailable="False/WaitingForAvailable/Ignition server deployment")
+del STARTING["status"]["ignitionEndpoint"]
+NO_QUORUM = control_plane(EtcdAvailable="False/EtcdWaitingForQuorum/Waiting for etcd to reach quorum")
+
+
+@pytest.fixture
+def api() -> Iterator[WatchedApi]:
+    server = WatchedApi()
+    yield server
+    server.stop()
+
+
+def put(api: WatchedApi, cluster: Object | None = None, plane: Object | None = None) -> None:
+    """How they are from now on."""
+    for path, place, body in ((CLUSTERS, NAMESPACE, cluster), (PLANES, f"{NAMESPACE}-{NAME}", plane)):
+        if body is not None:
+            api.put(path, NAME, place, **{key: value for key, value in body.items() if key != "metadata"})
+
+
+def said(api: WatchedApi, goal: Goal, then: Mapping[str, Callable[[], None]] | None = None) -> list[str]:
+    """What a wait says till its end, without the time that has passed; `then` is done when a line is said first."""
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        lines.append(line.rpartition(", ")[0])
+        if lines.count(lines[-1]) == 1:
+            (then or {}).get(lines[-1], lambda: None)()
+
+    options: dict[str, Any] = {"kubeconfig": api.kubeconfig, "wait_timeout": 60.0, "wait_sleep": 5.0}
+    wait_for(Task(options, say=say, environment={}), NAMESPACE, NAME, goal)
+    return lines
+
+
+def test_what_has_long_been_fine_is_told_in_a_line(api: WatchedApi) -> None:
+    put(api, available_cluster(), control_plane())
+    assert said(api, "control_plane") == ["control plane: available"]
+
+
+def test_what_is_not_fine_yet_is_told_and_then_each_change(api: WatchedApi) -> None:
+    put(api, STARTING, control_plane())
+    assert said(
+        api,
+        "ignition",
+        {
+            "ignition server: starting": lambda: put(api, plane=NO_QUORUM),
+            "etcd: waiting for quorum": lambda: put(api, plane=control_plane()),
+            "etcd: has its quorum": lambda: put(api, available_cluster()),
+        },
+    ) == [
+        "control plane: available",
+        "ignition server: starting",
+        "etcd: waiting for quorum",
+        "etcd: has its quorum",
+        "API server: available",
+        "control plane: available",
+        "ignition server: machines can get their configuration",
+    ]

@@ -100,7 +100,8 @@ TYPES = {
     "Private": "Private",
 }
 WORDS = {kind: word for word, kind in TYPES.items()}
-PLACE, NAME = "openshift-ingress-operator", "default"
+PLACE = "openshift-ingress-operator"
+NAME = "default"
 
 SPEC = Spec(
     kube=True,

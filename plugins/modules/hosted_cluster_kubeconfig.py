@@ -99,7 +99,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the file to the wished state."""
-    path = os.path.abspath(os.path.expanduser(task.params["dest"]))
+    path = os.path.abspath(task.params["dest"])
     if task.params["state"] == "absent":
         return _removed(task, path)
     folder = os.path.dirname(path)

@@ -212,7 +212,10 @@ def late(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey
 
 
 def seen(journey: Journey) -> Sight:
-    return read(journey.lab, journey.name, hosted=lambda: journey.kubeconfig.read_text())
+    def kubeconfig() -> str:
+        return journey.kubeconfig.read_text()
+
+    return read(journey.lab, journey.name, hosted=kubeconfig)
 
 
 def test_a_control_plane_says_at_each_stage_what_it_waits_for(late: Journey) -> None:

@@ -228,7 +228,9 @@ def test_the_api_refuses_what_the_table_says_is_immutable(ground: Ground, kind: 
 OTHER_PLATFORMS = ("platform.aws", "platform.azure", "platform.kubevirt", "platform.powervs", "platform.openstack")
 
 
-@pytest.mark.parametrize(("kind", "table"), [(HOSTED_CLUSTERS, HOSTED_CLUSTER), (NODE_POOLS, NODE_POOL)], ids=["HostedCluster", "NodePool"])
+@pytest.mark.parametrize(
+    ("kind", "table"), [(HOSTED_CLUSTERS, HOSTED_CLUSTER), (NODE_POOLS, NODE_POOL)], ids=["HostedCluster", "NodePool"]
+)
 def test_the_table_has_every_field_that_the_kinds_say_is_immutable(ground: Ground, kind: Kind, table: Any) -> None:
     crd = ground.kube.get(CRDS, kind.resource)
     assert crd is not None

@@ -122,7 +122,7 @@ def _image(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -
 
 def _hostname(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
     known_as = str(named.status.get("hostname") or "")
-    if not known_as or known_as.split(".")[0] == machine.get("hostname"):
+    if not known_as or known_as.partition(".")[0] == machine.get("hostname"):
         return None
     return Belonging("foreign", f"MAAS calls it {machine.get('hostname')}, and {named.name} {known_as}")
 

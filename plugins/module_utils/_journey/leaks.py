@@ -199,7 +199,7 @@ def _vms(remains: Remains) -> Iterator[Leak]:
 def _dns(remains: Remains) -> Iterator[Leak]:
     if remains.is_there:
         return
-    own = [name for name in {remains.name, remains.infra_id} if name]
+    own = [name for name in dict.fromkeys((remains.name, remains.infra_id)) if name]
     made_by_provider = re.compile(rf"({'|'.join(map(re.escape, own))})-[a-z0-9]{{6}}\..+")
     made_for_it = re.compile(rf"(api|api-int|\*\.apps|apps|oauth|konnectivity|ignition)\.{re.escape(remains.name)}\..+")
     for record in remains.dns or ():
@@ -227,7 +227,7 @@ def _reservations(remains: Remains) -> Iterator[Leak]:
 
 
 def _tags(remains: Remains) -> Iterator[Leak]:
-    mine = [name for name in {remains.infra_id, remains.memory.infra_id} if name]
+    mine = [name for name in dict.fromkeys((remains.infra_id, remains.memory.infra_id)) if name]
     for tag in remains.tags or ():
         name = str(tag["name"])
         if not name.startswith(LXD_TAGS) or remains.is_there:

@@ -215,7 +215,7 @@ class Installation:
                 if why
             ]
 
-        left = self._until(missing, lambda lines: "; ".join(lines))
+        left = self._until(missing, "; ".join)
         if left:
             raise Failure(
                 "timeout",

@@ -184,7 +184,7 @@ def _upgrading(options: Options, live: Object | None) -> Iterator[tuple[Path, An
         there = at(live or {}, (*REPLACE, "rollingUpdate")) or {}
         before = {"max_surge": there.get("maxSurge"), "max_unavailable": there.get("maxUnavailable")}
         filled = {
-            name: next(value for value in (surge[name], before[name], DEFAULT_SURGE[name]) if value is not None)
+            name: next((value for value in (surge[name], before[name]) if value is not None), DEFAULT_SURGE[name])
             for name in DEFAULT_SURGE
         }
         yield (

@@ -263,7 +263,7 @@ def test_each_status_is_a_kind_of_failure(code: int, message: str, kind: str) ->
 def test_what_is_no_kubernetes_is_said(play: Play) -> None:
     server = play(Call("GET /version", text="<html>Hello</html>", content_type="text/html"))
     with pytest.raises(Failure, match="not a Kubernetes API"):
-        _ = kube(server).version
+        assert kube(server).version
 
 
 # -- how it is reached -----------------------------------------------------------------------------
@@ -334,5 +334,5 @@ def test_nobody_at_home_is_said() -> None:
         port = probe.getsockname()[1]
     params = {"host": f"http://127.0.0.1:{port}", "api_key": "t"}
     with pytest.raises(Failure, match="connection refused") as caught:
-        _ = Kube(Access.from_params(params, {}), clock=FakeClock()).version
+        assert Kube(Access.from_params(params, {}), clock=FakeClock()).version
     assert caught.value.kind == "unreachable"

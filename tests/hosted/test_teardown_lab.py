@@ -23,7 +23,9 @@ Make = Callable[..., Journey]
 VOLUMES = Resource("v1", "persistentvolumes")
 BUDGETS = Resource("policy/v1", "poddisruptionbudgets")
 PODS = Resource("v1", "pods")
-QUICK = {"wait_timeout": 400, "wait_sleep": 1, "stall_timeout": 10}
+# Where nothing hangs, the namespace of a control plane may still take its time to be emptied.
+PATIENT = {"wait_timeout": 400, "wait_sleep": 1, "stall_timeout": 200}
+QUICK = {**PATIENT, "stall_timeout": 20}
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_a_cluster_goes_and_its_machines_are_ready(make: Make, lab: Lab) -> None
     assert [one["system_id"] for one in foreseen["machines"]] == had
     assert "deletionTimestamp" not in journey.cluster()["metadata"]
 
-    done = remove(journey)
+    done = remove(journey, **PATIENT)
     assert not done.failed, done.msg
     assert {one["system_id"]: one["outcome"] for one in done["machines"]} == dict.fromkeys(had, "ready")
     assert {lab.machines()[one] for one in had} == {"Ready"}
@@ -100,7 +102,7 @@ def test_a_paused_cluster_is_continued_before_it_is_deleted(make: Make, lab: Lab
     refused = run(lab, "node_pool", {"name": "halted", "cluster": "halted", "state": "absent", **QUICK})
     assert refused["failure"]["kind"] == "conflict"
     assert "is paused: neither Cluster API nor the MAAS provider does anything then." in refused.msg
-    done = remove(journey)
+    done = remove(journey, **PATIENT)
     assert not done.failed, done.msg
     assert [one["outcome"] for one in done["machines"]] == ["ready"]
 
@@ -207,7 +209,7 @@ def test_a_pool_whose_node_cannot_be_drained_names_the_budget(make: Make, lab: L
     (left,) = lab.api.list(MACHINES, journey.namespace)
     assert late["failure"]["object"] == f"Machine {journey.namespace}/{left['metadata']['name']}"
     # The workloads of a cluster go with it: without its drain, nothing is in the way.
-    done = remove(journey)
+    done = remove(journey, **PATIENT)
     assert not done.failed, done.msg
     assert [one["outcome"] for one in done["machines"]] == ["ready"]
 
@@ -257,7 +259,7 @@ def test_a_stale_provider_id_never_costs_anybody_a_machine(make: Make, lab: Lab)
 def test_machines_are_erased_and_who_was_faster_is_named(make: Make, lab: Lab) -> None:
     journey = make("wiped")
     (had,) = of(journey)
-    done = run(lab, "node_pool", {"name": "wiped", "cluster": "wiped", "state": "absent", "erase": True, **QUICK})
+    done = run(lab, "node_pool", {"name": "wiped", "cluster": "wiped", "state": "absent", "erase": True, **PATIENT})
     assert not done.failed, done.msg
     (one,) = done["machines"]
     assert (one["system_id"], one["outcome"]) == (had, "erased")

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs of the playbooks that are killed after one of their writes, and run again.
+
+Between two writes a run has only looked, so that these are all states in which it can leave things.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hosted.doors import ANSWERED, COMMITTED, RECEIVED, Doors, doors
+from hosted.play import run
+from integration.harness import clean_environment
+from lab.kube.handle import Lab
+
+NAME = "killed"
+CREATE, DESTROY = "metalshift.maas.create_hosted_cluster", "metalshift.maas.destroy_hosted_cluster"
+LONGEST = 300
+# The write at which a run is killed, and what has become of it. `make crash ARGS=--all-writes` takes all of them.
+SAMPLE_OF_CREATE = ((1, COMMITTED), (4, RECEIVED), (7, ANSWERED))
+SAMPLE_OF_DESTROY = ((1, ANSWERED), (2, RECEIVED), (3, COMMITTED))
+
+
+@dataclass(frozen=True)
+class Company:
+    """The way of playbooks into a lab, and what they are told."""
+
+    lab: Lab
+    doors: Doors
+    folder: Path
+    variables: Mapping[str, Any]
+
+    def play(self, playbook: str, kill: tuple[int, str] | None = None) -> tuple[int, str]:
+        """Run it to its end, or to the write at which it is killed; its status and what it said."""
+        extra = self.folder / "extra_vars.yml"
+        extra.write_text(yaml.safe_dump(dict(self.variables)))
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), playbook, "-e", f"@{extra}"]
+        with subprocess.Popen(
+            command,
+            env={**clean_environment(self.folder), **self.doors.variables},
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process:
+
+            def strike() -> None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+            if kill:
+                self.doors.counter.kill(strike, *kill)
+            else:
+                self.doors.counter.spare()
+            try:
+                said, _none = process.communicate(timeout=LONGEST)
+            except subprocess.TimeoutExpired:
+                strike()
+                raise
+        return process.returncode, said
+
+
+@pytest.fixture
+def company(lab: Lab, tmp_path: Path) -> Iterator[Company]:
+    with doors(lab, tmp_path) as opened:
+        yield Company(lab, opened, tmp_path, variables(lab, tmp_path))
+
+
+def variables(lab: Lab, folder: Path) -> dict[str, Any]:
+    facts = lab.facts
+    return {
+        "hosted_openshift_name": NAME,
+        "hosted_openshift_release": lab.release("4.20.8"),
+        "hosted_openshift_release_ca_cert": str(lab.folder / "pki" / "registry-ca.crt"),
+        "hosted_openshift_base_domain": "lab.example",
+        "hosted_openshift_pull_secret": {"auths": {facts["registry"]: {"auth": "bGFiOmxhYg=="}}},
+        "hosted_openshift_services_address": "127.0.0.1",
+        "hosted_openshift_control_plane_availability": "SingleReplica",
+        "hosted_openshift_provider_image": "registry.example/cluster-api-provider-maas-controller:v4.9.5-spectro",
+        "hosted_openshift_kubeconfig": str(folder / "killed.kubeconfig"),
+        "hosted_openshift_node_pools": [
+            {
+                "name": "killed",
+                "replicas": 1,
+                "image": "custom/rhcos-4.20",
+                "tags": ["worker"],
+                "min_cpu": 4,
+                "min_memory": "8GiB",
+            }
+        ],
+    }
+
+
+def whole(company: Company, playbook: str) -> str:
+    status, said = company.play(playbook)
+    assert status == 0, said[-3000:]
+    return said
+
+
+def killed(company: Company, playbook: str, kill: tuple[int, str]) -> None:
+    status, said = company.play(playbook, kill)
+    assert status == -signal.SIGKILL, f"{playbook} was to die at {kill}, and ended with {status}: {said[-2000:]}"
+
+
+def machines_in_use(lab: Lab) -> int:
+    """How many machines the cluster's MaasMachines name."""
+    tree = run(lab, "hosted_cluster_info", {"name": NAME})
+    (cluster,) = tree["hosted_clusters"]
+    return sum(len(pool["machines"]) for pool in cluster["node_pools"])
+
+
+def test_a_cluster_is_created_and_destroyed_however_often_runs_are_killed(company: Company) -> None:
+    lab = company.lab
+    before = lab.machines()
+    for kill in SAMPLE_OF_CREATE:
+        killed(company, CREATE, kill)
+    whole(company, CREATE)
+    assert machines_in_use(lab) == 1
+    whole(company, CREATE)
+    assert company.doors.counter.writes == [], "a run after the last had nothing to do"
+
+    for kill in SAMPLE_OF_DESTROY:
+        killed(company, DESTROY, kill)
+    whole(company, DESTROY)
+    assert lab.machines() == before
+    audit = run(lab, "hosted_cluster_audit", {"name": NAME})
+    assert [leak for leak in audit["leaks"] if leak["verdict"] != "kept"] == []

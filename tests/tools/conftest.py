@@ -14,7 +14,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 RECORD = os.environ.get("METALSHIFT_PARTS")
-# Where `make test` wants to know which folders passed as a whole; see tests/tools/remembered.py.
+# Where `make test` wants to know what failed, and which folders passed as a whole; see tests/tools/remembered.py.
 OUTCOMES = os.environ.get("METALSHIFT_OUTCOMES")
 PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD else []
 
@@ -37,18 +37,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
     from ansible.release import __version__
 
     if OUTCOMES and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        Path(OUTCOMES).write_text(json.dumps(_whole(terminalreporter.stats)))
+        failed = [report.nodeid for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, [])]
+        said = {"whole": _whole(terminalreporter.stats), "failed": sorted(set(failed))}
+        Path(OUTCOMES).write_text(json.dumps(said))
     terminalreporter.section("what ran")
     for part in PARTS:
         line = f"{part['outcome']:<8} {part['name']:<30} {part['seconds']:6.1f} s  {part['remark']}"
-        terminalreporter.write_line(line.rstrip(), red=part["outcome"] == "failed", yellow=part["outcome"] == "not run")
+        terminalreporter.write_line(
+            line.rstrip(), red=part["outcome"] == "failed", yellow=part["outcome"] in ("not run", "unsteady")
+        )
     here = f"tests: ansible-core {'.'.join(__version__.split('.')[:2])}"
     terminalreporter.write_line(f"{'here':<8} {here:<30} {'':>8}  Python {platform.python_version()}: as below")
 
 
 def _whole(stats: dict[str, list[Any]]) -> dict[str, int]:
-    """Folder of the lab's tests → how many passed, where none failed, and none was left out for want of programs."""
-    folders = ("lab/simulation/", "conformance/", "lab/programs/", "lab/kube/")
+    """Folder of tests → how many passed, where none failed, and none was left out for want of programs."""
+    folders = ("lab/simulation/", "conformance/", "lab/programs/", "lab/kube/", "hosted/")
     counts, spoilt = dict.fromkeys(folders, 0), set()
     for outcome, reports in stats.items():
         for report in reports:

@@ -15,8 +15,8 @@ from typing import Literal
 
 from console import CannotGoOn, coloured, say
 
-Outcome = Literal["ok", "failed", "not run"]
-_COLOURS = {"ok": "green", "failed": "red", "not run": "yellow"}
+Outcome = Literal["ok", "failed", "not run", "unsteady"]
+_COLOURS = {"ok": "green", "failed": "red", "not run": "yellow", "unsteady": "yellow"}
 
 
 @dataclass(frozen=True)

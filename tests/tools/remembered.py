@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Suites that passed with these very files, and need not run again for a change elsewhere.
 
-They are tests of the lab: nothing in it, and none of them, reads a file of the collection.
+Most are tests of the lab: nothing in it, and none of them, reads a file of the collection.
 """
 
 from __future__ import annotations
@@ -21,21 +21,25 @@ from parts import Result
 from paths import CACHE, ROOT
 
 PASSED = CACHE / "suites"
-# Suite → its folders; all of them depend on all that is in FILES, and on nothing else of the clone.
 SUITES: Mapping[str, tuple[str, ...]] = {
     "simulation": ("tests/lab/simulation",),
     "conformance": ("tests/conformance",),
     "labs": ("tests/lab/programs", "tests/lab/kube"),
+    "hosted": ("tests/hosted",),
 }
+# What they depend on, and on nothing else of the clone.
 FILES = ("tests/lab/", "tests/conformance/", "tests/conftest.py", "tests/pytest.ini", "tests/tools/conftest.py")
+FILES_OF: Mapping[str, tuple[str, ...]] = {
+    "hosted": ("tests/", "plugins/", "roles/", "playbooks/", "extensions/", "meta/", "galaxy.yml")
+}
 # They change which programs are built or used, and which checks can be made.
 VARIABLES = ("KUBEBUILDER_ASSETS", "GOFLAGS", "GOTOOLCHAIN")
 
 
-def key(environment: Environment) -> str:
+def key(suite: str, environment: Environment) -> str:
     """Of all that can change the outcome: the files, the tools, and the programs that are found rather than built."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in trees.known_files() if str(path).startswith(FILES)):
+    for path in sorted(path for path in trees.known_files() if str(path).startswith(FILES_OF.get(suite, FILES))):
         file = ROOT / path
         if file.exists():
             digest.update(f"{path} {file.stat().st_mode:o} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
@@ -60,7 +64,7 @@ def passed(environment: Environment) -> list[Result]:
 
 def remember(outcomes: Path, environment: Environment) -> None:
     """Keep what tests/tools/conftest.py wrote of a run: of each folder, how many passed, if all that there is did."""
-    said = json.loads(outcomes.read_text()) if outcomes.exists() else {}
+    said = json.loads(outcomes.read_text())["whole"] if outcomes.exists() else {}
     drop_unused(PASSED)
     PASSED.mkdir(parents=True, exist_ok=True)
     now = datetime.now(timezone.utc).isoformat(" ", "minutes").removesuffix("+00:00")
@@ -72,4 +76,4 @@ def remember(outcomes: Path, environment: Environment) -> None:
 
 
 def _record(suite: str, environment: Environment) -> Path:
-    return PASSED / f"{suite}-{key(environment)}"
+    return PASSED / f"{suite}-{key(suite, environment)}"

@@ -25,7 +25,7 @@ BUDGETS = Resource("policy/v1", "poddisruptionbudgets")
 PODS = Resource("v1", "pods")
 # Where nothing hangs, the namespace of a control plane may still take its time to be emptied.
 PATIENT = {"wait_timeout": 400, "wait_sleep": 1, "stall_timeout": 200}
-QUICK = {**PATIENT, "stall_timeout": 20}
+QUICK = {**PATIENT, "stall_timeout": 10}
 
 
 @pytest.fixture

@@ -25,8 +25,12 @@ HEAVY = (TESTS / "lab" / "programs", TESTS / "lab" / "kube", TESTS / "hosted")
 SPEED = 240
 
 
+# They take minutes each, and would keep everybody waiting if they came last of all.
+LONG = ("test_teardown_lab.py", "test_playbooks_journeys.py", "test_faults_told.py", "test_killed.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: any(folder in item.path.parents for folder in HEAVY))
+    items.sort(key=lambda item: any(folder in item.path.parents for folder in HEAVY) * (2 - (item.path.name in LONG)))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import Outcome, Played, clean_environment, run_task
 from lab.kube.handle import Lab
 
@@ -40,8 +41,10 @@ def variables(lab: Lab) -> dict[str, str]:
 def run(
     lab: Lab, module: str, args: Mapping[str, Any] | None = None, *, check: bool = False, **keywords: Any
 ) -> Outcome:
-    """One task through its action plugin, in this process."""
-    return run_task(None, module, {**reach(lab), **(args or {})}, check=check, connect=False, **keywords)
+    """One task through its action plugin, in this process, with what it needs to find the lab."""
+    options = module_of(module).SPEC.argument_spec
+    found = {name: value for name, value in reach(lab).items() if name in options}
+    return run_task(None, module, {**found, **(args or {})}, check=check, connect=False, **keywords)
 
 
 def play(

@@ -27,7 +27,7 @@ from pythons import Core, Python
 HOMES = CACHE / "ansible-test"
 PASSED = CACHE / "sanity"
 # What no other core than the main one ever runs; pylint takes as long for it as for all the rest.
-MAIN_ONLY = ("tests/lab/kube/", "tests/lab/programs/")
+MAIN_ONLY = ("tests/hosted/", "tests/lab/kube/", "tests/lab/programs/")
 
 # Every Python brings a pip along; that one installs the pip which ansible-test asks for. Placed always, so that
 # a run does the same with and without that host.

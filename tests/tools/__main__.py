@@ -196,7 +196,7 @@ def command_test() -> int:
     # A cell waits for its playbooks now and then, and the demo for its lab; what runs beside them fills that.
     mixed = [part for pair in zip_longest(sanity_parts(again=False), cell_parts()) for part in pair if part]
     demonstration = Part("package: the demo", demo)
-    results += run_parts("Demo, sanity, and other versions of ansible-core", [demonstration, *mixed], at_once=3)
+    results += run_parts("Demo, sanity, and other versions of ansible-core", [demonstration, *mixed], at_once=2)
     say()
     return run_all_suites(results) or exit_status(results)
 

@@ -326,4 +326,4 @@ def test_no_real_time_is_spent_on_pauses(play, client):
     began = time.monotonic()
     with pytest.raises(Failure):
         client(play(*[html("GET zones/", 503)] * ATTEMPTS)).get("zones/")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 3.5, "the pauses alone would be longer"

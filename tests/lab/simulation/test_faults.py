@@ -63,14 +63,14 @@ def test_each_fault_is_healed_alone(sim: Simulator, maas: Any) -> None:
 
 
 def test_latency_does_not_hold_others_up(sim: Simulator, maas: Any) -> None:
-    sim.fault("latency", path="machines/", latency=400, hits=0)
+    sim.fault("latency", path="machines/", latency=5000, hits=0)
     from threading import Thread
 
     slow = Thread(target=requests.get, args=(f"{sim.url}/api/2.0/machines/?op=is_registered&mac_address=x",))
     slow.start()
     begin = time.monotonic()
     assert maas("GET", "zones/").ok
-    assert time.monotonic() - begin < 0.3
+    assert time.monotonic() - begin < 4
     slow.join()
 
 

@@ -264,6 +264,7 @@ def test_a_rollout_says_what_it_waits_for(late: Journey) -> None:
     lab.until("the rollout is complete", lambda: assess(seen(late), "complete", 0.0, {}).reached)
 
 
+@pytest.mark.thorough
 def test_what_breaks_later_is_told_too(late: Journey) -> None:
     lab = late.lab
     lab.fault(LATER[0].fault, **LATER[0].words)

@@ -107,6 +107,7 @@ def test_a_paused_cluster_is_continued_before_it_is_deleted(make: Make, lab: Lab
     assert [one["outcome"] for one in done["machines"]] == ["ready"]
 
 
+@pytest.mark.thorough
 def test_every_finalizer_that_nobody_removes_is_named_and_removed_by_force(make: Make, lab: Lab) -> None:
     journey = make("stuck")
     kinds = {
@@ -144,9 +145,17 @@ def test_every_finalizer_that_nobody_removes_is_named_and_removed_by_force(make:
     ("name", "held", "beside", "said"),
     [
         ("unprovided", "capi-provider", True, "the MAAS provider removes it once its machine is released in MAAS"),
-        ("unmanaged", "control-plane-operator", True, "the control-plane-operator removes it once"),
-        ("uncored", "cluster-api", True, "Cluster API"),
-        ("unoperated", "operator", False, "the HyperShift operator should do it"),
+        pytest.param(
+            "unmanaged",
+            "control-plane-operator",
+            True,
+            "the control-plane-operator removes it once",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param("uncored", "cluster-api", True, "Cluster API", marks=pytest.mark.thorough),
+        pytest.param(
+            "unoperated", "operator", False, "the HyperShift operator should do it", marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_who_does_not_run_is_named_and_force_does_without(
@@ -181,6 +190,7 @@ def test_a_key_that_maas_does_not_accept_is_named(make: Make, lab: Lab) -> None:
     assert [one["outcome"] for one in done["machines"]] == ["ready"]
 
 
+@pytest.mark.thorough
 def test_a_pool_whose_node_cannot_be_drained_names_the_budget(make: Make, lab: Lab) -> None:
     journey = make("full", nodes=1)
     (node,) = journey.nodes()

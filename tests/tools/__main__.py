@@ -86,10 +86,12 @@ def run_all_suites(results: list[Result]) -> int:
     """Run the sum of them all, with the account of what came before; tests/tools/conftest.py shares it out."""
     env = main_environment()
     known = remembered.passed(env)
+    thorough = Result("tests: thorough", "not run", remark="those that take minutes each; make hosted runs them")
+    results = [*results, *([] if "tests: hosted" in {each.name for each in known} else [thorough])]
     record([*results, *known], RECORD)
     left_out = {result.name for result in known}
     folders = [folder for suite, folders in SUITES.items() if f"tests: {suite}" not in left_out for folder in folders]
-    at_once = ("-n", AT_ONCE, "--no-loadscope-reorder")
+    at_once = ("-n", AT_ONCE, "--no-loadscope-reorder", "-m", "not thorough")
     # The heavy ones come last: tests/lab/fixtures.py sorts them.
     OUTCOMES.unlink(missing_ok=True)
     status = _suites(results, "tests/tools/test_parts.py", *folders, *at_once)
@@ -100,7 +102,7 @@ def run_all_suites(results: list[Result]) -> int:
     say(f"\nOnce more, alone: {', '.join(shaken)}\n")
     remark = f"failed beside other tests, and run once more alone, as below: {', '.join(shaken)}"
     record([*results, *known, Result("tests: in real time", "unsteady", remark=remark)], RECORD)
-    return _suites(results, "tests/tools/test_parts.py", *shaken)
+    return _suites(results, "tests/tools/test_parts.py", *shaken, "-m", "not thorough")
 
 
 def _suites(results: list[Result], *arguments: str) -> int:

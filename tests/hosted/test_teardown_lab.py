@@ -286,7 +286,7 @@ def test_machines_are_erased_and_who_was_faster_is_named(make: Make, lab: Lab) -
     assert late["machines"][0]["outcome"] == "taken"
     assert "claim faster has taken it meanwhile" in late["machines"][0]["reason"]
     run(lab, "machine", {"machines": [had], "state": "ready", "claim": "faster"})
-    assert not remove(journey).failed
+    assert not remove(journey, **PATIENT).failed
 
 
 def test_each_leak_is_found_with_its_reason(make: Make, lab: Lab) -> None:

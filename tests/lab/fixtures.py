@@ -18,8 +18,9 @@ from lab.programs.given import given
 from lab.programs.sources import MODULES
 
 TESTS = Path(__file__).parents[1]
-# They run real programs for minutes, and come last.
-HEAVY = (TESTS / "lab" / "programs", TESTS / "lab" / "kube", TESTS / "hosted")
+# They run real programs for minutes, and come last: first the lab's own tests, then those that use the lab.
+HEAVY = (TESTS / "lab" / "programs", TESTS / "lab" / "kube")
+HOSTED = TESTS / "hosted"
 
 # Real minutes become fractions of a second; what real programs count themselves stays as it is.
 SPEED = 240
@@ -30,7 +31,13 @@ LONG = ("test_teardown_lab.py", "test_playbooks_journeys.py", "test_faults_told.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: any(folder in item.path.parents for folder in HEAVY) * (2 - (item.path.name in LONG)))
+    items.sort(key=lambda item: _turn(item.path))
+
+
+def _turn(file: Path) -> int:
+    if HOSTED in file.parents:
+        return 2 if file.name in LONG else 3
+    return int(any(folder in file.parents for folder in HEAVY))
 
 
 @pytest.fixture(scope="session")

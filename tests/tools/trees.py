@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import zipfile
 from pathlib import Path
 
@@ -145,5 +146,7 @@ def _remove_all_but(wanted: set[Path], copy: Path) -> None:
 def _link(link: Path, target: Path) -> None:
     link.parent.mkdir(parents=True, exist_ok=True)
     if not link.is_symlink() or link.readlink() != target:
-        link.unlink(missing_ok=True)
-        link.symlink_to(target)
+        # In one step: parts that run side by side want the same link.
+        made = link.with_name(f"{link.name}.{threading.get_ident()}")
+        made.symlink_to(target)
+        made.replace(link)

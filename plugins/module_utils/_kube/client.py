@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import random
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -103,23 +103,51 @@ class _Reply:
 
 @dataclass
 class Stream:
-    """An open watch: iterate over (type, object). It ends when the server ends it."""
+    """An open watch: iterate over (type, object). It ends when the server ends it.
+
+    `count` is told how many bytes have come, `server` is whose they are.
+    """
 
     response: Any = field(repr=False)
+    server: str
+    count: Callable[[int], None] = field(repr=False)
 
     def __iter__(self) -> Iterator[tuple[str, Object]]:
-        rest = b""
         try:
-            for block in self.response.stream(BLOCK):
-                *lines, rest = (rest + block).split(b"\n")
-                for line in lines:
-                    if line.strip():
-                        yield _event(json.loads(line))
-        except (OSError, HTTPError, ValueError):
-            # A broken watch is one that ended: whoever reads it goes on from the last version.
-            return
+            for line in self._lines():
+                if line.strip():
+                    yield self._event(line)
         finally:
             self.close()
+
+    def _lines(self) -> Iterator[bytes]:
+        """Whole lines. A broken watch is one that ended: whoever reads it goes on from the last version."""
+        begun: list[bytes] = []
+        try:
+            for piece in _pieces(self.response):
+                self.count(len(piece))
+                end, *others = piece.split(b"\n")
+                begun.append(end)
+                for other in others:
+                    yield b"".join(begun)
+                    begun = [other]
+        except (OSError, HTTPError, ValueError):
+            return
+
+    def _event(self, line: bytes) -> tuple[str, Object]:
+        """What a line says; a proxy may say something else in the server's place."""
+        try:
+            said = json.loads(line)
+            kind, body = str(said["type"]), said["object"]
+            if kind == "ERROR":
+                raise Expired(str(body.get("message", "")))
+            # What the next watch goes on from.
+            known = isinstance(body["metadata"]["resourceVersion"], str)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            known = False
+        if not known:
+            raise errors.not_kubernetes(self.server)
+        return kind, body
 
     def close(self) -> None:
         """End it; also from another thread, which only a shut socket wakes."""
@@ -129,11 +157,17 @@ class Stream:
             self.response.close()
 
 
-def _event(said: Mapping[str, Any]) -> tuple[str, Object]:
-    kind, body = str(said.get("type", "")), said.get("object") or {}
-    if kind == "ERROR":
-        raise Expired(str(body.get("message", "")))
-    return kind, body
+def _pieces(response: Any) -> Iterator[bytes]:
+    """The body as it comes. A watch brings a line now and then: who waited for a full block would not hear of it."""
+    if getattr(response, "chunked", False):
+        # Each chunk is handed on as soon as it is there.
+        yield from response.stream(BLOCK)
+    elif hasattr(response, "read1"):
+        while piece := response.read1(BLOCK):
+            yield piece
+    else:
+        # urllib3 before 2.1 waits for as many bytes as it is asked for.
+        yield from response.stream(1)
 
 
 class Kube:
@@ -207,8 +241,7 @@ class Kube:
             self._record("GET", path, query, reply, 0, 0, began)
             raise reply.failure or self._unreachable("the connection broke") from None
         if response.status == 200:
-            self._record("GET", path, query, _Reply(200), 0, 0, began)
-            return Stream(response)
+            return Stream(response, self.server, self._record("GET", path, query, _Reply(200), 0, 0, began))
         reply = self._reply(response.status, response.headers, response.read(decode_content=True))
         response.release_conn()
         self._record("GET", path, query, reply, 0, 0, began)
@@ -467,20 +500,28 @@ class Kube:
         sent: int,
         received: int,
         began: float,
-    ) -> None:
+    ) -> Callable[[int], None]:
+        """Keep the exchange; what is returned counts bytes that come after the answer has begun."""
+        exchange = Exchange(
+            method=method,
+            path=path,
+            query=urlencode({name: value for name, value in query.items() if value}),
+            status=reply.status or None,
+            sent=sent,
+            received=received,
+            seconds=self._clock.now() - began,
+            problem=reply.failure.reason if reply.failure else "",
+        )
         with self._lock:
-            self.exchanges.append(
-                Exchange(
-                    method=method,
-                    path=path,
-                    query=urlencode({name: value for name, value in query.items() if value}),
-                    status=reply.status or None,
-                    sent=sent,
-                    received=received,
-                    seconds=self._clock.now() - began,
-                    problem=reply.failure.reason if reply.failure else "",
-                )
-            )
+            self.exchanges.append(exchange)
+            place = len(self.exchanges) - 1
+
+        def count(more: int) -> None:
+            with self._lock:
+                known = self.exchanges[place]
+                self.exchanges[place] = replace(known, received=known.received + more)
+
+        return count
 
     def _pause(self, attempt: int, reply: _Reply) -> None:
         if reply.retry_after is not None:

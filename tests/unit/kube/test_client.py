@@ -8,6 +8,7 @@ import base64
 import json
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ POOL = {
     "metadata": {"name": "demo", "namespace": "clusters"},
     "spec": {"replicas": 2},
 }
+SEEN = {**POOL, "metadata": {"name": "demo", "namespace": "clusters", "resourceVersion": "8"}}
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "demo", "namespace": "clusters"}}
 
 Play = Callable[..., ScriptedMaas]
@@ -193,7 +195,7 @@ def test_what_is_served_is_asked_once(play: Play) -> None:
 
 
 def test_a_watch_yields_what_changes_and_ends_with_the_server(play: Play) -> None:
-    lines = "".join(json.dumps({"type": kind, "object": POOL}) + "\n" for kind in ("ADDED", "MODIFIED"))
+    lines = "".join(json.dumps({"type": kind, "object": SEEN}) + "\n" for kind in ("ADDED", "MODIFIED"))
     server = play(Call(f"GET {POOLS}", text=lines, content_type="application/json"))
     assert [kind for kind, _body in kube(server).watch(NODE_POOLS, "clusters", "7")] == ["ADDED", "MODIFIED"]
     assert ("resourceVersion", "7") in server.seen[0].query
@@ -213,6 +215,38 @@ TOO_OLD = json.dumps({"type": "ERROR", "object": status(410, "Expired", "too old
 def test_a_version_that_is_too_old_is_said(play: Play, call: Call) -> None:
     with pytest.raises(Expired):
         list(kube(play(call)).watch(NODE_POOLS, "clusters", "1"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["<html>Good morning</html>", "[]", "{}", '{"type": "ADDED"}', '{"type": "ADDED", "object": {"metadata": {}}}'],
+)
+def test_who_streams_something_else_is_no_kubernetes(play: Play, line: str) -> None:
+    server = play(Call(f"GET {POOLS}", text=f"{line}\n", content_type="application/json"))
+    with pytest.raises(Failure, match="is not a Kubernetes API"):
+        list(kube(server).watch(NODE_POOLS, "clusters", "1"))
+
+
+@pytest.mark.parametrize("chunked", [True, False], ids=["in chunks", "as a proxy passes it on"])
+def test_a_change_is_heard_before_the_next_one_comes(chunked: bool) -> None:
+    event = json.dumps({"type": "ADDED", "object": SEEN}).encode() + b"\n"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    said = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n" % (len(event), event) if chunked else b"\r\n" + event
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        access = {"host": f"http://127.0.0.1:{listening.getsockname()[1]}", "api_key": "token-t"}
+        api = Kube(Access.from_params(access, {}))
+        with ThreadPoolExecutor(1) as reader:
+            opened = reader.submit(api.watch, NODE_POOLS, "clusters", "7")
+            connection, _address = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(head + said)
+                stream = opened.result(10)
+                heard = reader.submit(next, iter(stream))
+                # The connection stays open, and nothing else comes on it.
+                assert heard.result(10)[0] == "ADDED"
+                stream.close()
+    assert api.exchanges[0].received == len(event)
 
 
 # -- what is said ----------------------------------------------------------------------------------

@@ -319,7 +319,7 @@ def test_a_defect_in_a_thread_is_raised_to_whoever_looks(api: WatchedApi, watch:
     assert api.watched(PATH)
     until(watched, lambda: watched.complete)
     watched.changed(0)
-    api.say(PATH, {"type": "ADDED", "object": {"metadata": {}}})
+    api.say(PATH, {"type": "ADDED", "object": {"metadata": {"resourceVersion": "9"}}})
     assert watched.changed(10)
     with pytest.raises(KeyError):
         watched.snapshot(*PLACE)

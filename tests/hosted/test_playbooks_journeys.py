@@ -17,22 +17,17 @@ import ansible_runner
 import yaml
 
 from hosted.play import play, variables
+from hosted.record import PLACES, Record
 from integration.harness import Played, assert_no_secret, assert_no_secret_left
-from lab.kube.api import HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
+from lab.kube.api import HOSTED_CLUSTERS, NODE_POOLS, NODES, Api, of_name
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
 from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
-from lab.kube.serving import LOCAL
 
 CREATE = "metalshift.maas.create_hosted_cluster"
 SCALE = "metalshift.maas.scale_node_pool"
 DESTROY = "metalshift.maas.destroy_hosted_cluster"
 LOGIN = "bGFiOnRoZS1zZWNyZXQtbG9naW4="
-# As -vvv shows a request of ours to either API.
-REQUEST = re.compile(
-    r"(?:hosted_cluster|node_pool|dns_record|domain|node_csr|machine)\w*: (POST|PUT|PATCH|DELETE) (\S+)"
-)
-HARMLESS = re.compile(r"selfsubjectaccessreviews|dryRun=All")
 
 
 def wished(lab: Lab, name: str, folder: Path, replicas: int = 2, **more: Any) -> dict[str, Any]:
@@ -59,40 +54,26 @@ def recap(played: Played) -> dict[str, int]:
     return {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", played.stdout.splitlines()[-2])}
 
 
-def written_in_maas(lab: Lab) -> list[str]:
-    with LOCAL.open(f"{lab.facts['maas_control_url']}/requests", timeout=30) as answer:
-        return [f"{each['method']} {each['path']}" for each in json.load(answer) if each["method"] != "GET"]
-
-
-def versions(lab: Lab) -> dict[str, str]:
-    """What would change with any write to what the playbooks are about."""
-    kinds = (HOSTED_CLUSTERS, NODE_POOLS, SECRETS)
-    found = {f"{kind} {of_name(each)}": each for kind in kinds for each in lab.api.list(kind, NAMESPACE)}
-    # The operator writes status at any time.
-    return {
-        name: json.dumps([each.get("spec"), each.get("data"), each["metadata"]["uid"]]) for name, each in found.items()
-    }
-
-
 def assert_wrote_nothing(lab: Lab, folder: Path, playbook: str, given: dict[str, Any]) -> None:
-    before = versions(lab)
-    lab.simulate("requests/clear")
-    played = play(lab, folder, playbook, given, "--check", "-vvv")
+    """By the records of all that could be written to; a run may ask for server-side dry runs."""
+    record = Record.begun(lab)
+    played = play(lab, folder, playbook, given, "--check", environment=record.environment)
     assert played.status == 0, played.output[-3000:]
-    assert written_in_maas(lab) == []
-    assert versions(lab) == before
-    requests = [f"{method} {path}" for method, path in REQUEST.findall(played.stdout)]
-    assert [each for each in requests if not HARMLESS.search(each)] == []
+    assert record.writes() == []
 
 
 def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_path: Path) -> None:
     lab = new_lab(machines=5)
     given = wished(lab, "trip", tmp_path, dns=True)
     kubeconfig = Path(given["hosted_openshift_kubeconfig"])
+    end = {name: given[name] for name in given if name.split("_")[2] in ("name", "base", "dns", "kubeconfig")}
     assert_wrote_nothing(lab, tmp_path, CREATE, given)
+    assert_wrote_nothing(lab, tmp_path, DESTROY, end)
 
-    made = play(lab, tmp_path, CREATE, given)
+    record = Record.begun(lab)
+    made = play(lab, tmp_path, CREATE, given, environment=record.environment)
     assert made.status == 0, made.output[-4000:]
+    assert {write.partition(": ")[0] for write in record.writes()} == set(PLACES), "the records have what is written"
     assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
     hosted = Api(yaml.safe_load(kubeconfig.read_text()))
     assert len(hosted.list(NODES)) == 2
@@ -101,13 +82,19 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
 
     again = play(lab, tmp_path, CREATE, given)
     assert (again.status, recap(again)["changed"]) == (0, 0), again.output[-4000:]
-    assert_wrote_nothing(lab, tmp_path, CREATE, given)
-
     pool = {
         "hosted_openshift_name": "trip",
         "hosted_openshift_pool": "trip",
         "hosted_openshift_wait_timeout": 400,
     }
+    for playbook, wish in (
+        (CREATE, given),
+        (SCALE, {**pool, "hosted_openshift_replicas": 3}),
+        (SCALE, {**pool, "hosted_openshift_replicas": 1, "hosted_openshift_erase": True}),
+        (DESTROY, end),
+        (DESTROY, {**end, "hosted_openshift_force": True}),
+    ):
+        assert_wrote_nothing(lab, tmp_path, playbook, wish)
     more = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 3})
     assert more.status == 0, more.output[-4000:]
     assert len(hosted.list(NODES)) == 3
@@ -119,7 +106,6 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     assert len(hosted.list(NODES)) == 1
     assert sorted(lab.machines().values()).count("Ready") == 4
 
-    end = {name: given[name] for name in given if name.split("_")[2] in ("name", "base", "dns", "kubeconfig")}
     gone = play(lab, tmp_path, DESTROY, end)
     assert gone.status == 0, gone.output[-4000:]
     assert set(lab.machines().values()) == {"Ready"}

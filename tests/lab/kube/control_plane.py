@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.kube import audit
 from lab.kube.api import Api
 from lab.kube.authority import Authority, kubeconfig, signing_key, write
 from lab.kube.ports import LOOPBACK
@@ -92,6 +93,7 @@ class ControlPlane:
         write(self.kubeconfig_file, json.dumps(self.kubeconfig, indent=1))
         manager = self.authority.kubeconfig(self.server, "system:kube-controller-manager")
         write(folder / "controller-manager.kubeconfig", json.dumps(manager))
+        write(folder / audit.POLICY_FILE, json.dumps(audit.policy()))
         self.api = Api(self.kubeconfig)
 
     def _made_tokens(self) -> str:
@@ -133,6 +135,7 @@ class ControlPlane:
             f"--service-account-issuer={ISSUER}",
             f"--service-account-key-file={pki}/service-accounts.pub",
             f"--service-account-signing-key-file={pki}/service-accounts.key",
+            *audit.flags(self.folder, self.folder),
         )
         return Program("kube-apiserver", command, self.folder, self.api.healthy)
 

@@ -8,7 +8,7 @@ import json
 import shutil
 from pathlib import Path
 
-from lab.kube import control_plane
+from lab.kube import audit, control_plane
 from lab.kube.api import CLAIMS, SERVICES, Api
 from lab.kube.hosted_apis import SERVICE
 from lab.kube.keeper import plain_environment
@@ -86,6 +86,7 @@ def api_server(around: Surroundings, pod: Pod) -> ProcessRun:
         "--allow-privileged",
         f"--service-account-key-file={pod.file(f'{key}/service-account.pub')}",
         f"--service-account-signing-key-file={pod.file(f'{key}/service-account.key')}",
+        *audit.flags(around.lab, where),
         *kept,
     ]
     ready = f"https://{LOOPBACK}:{port}/readyz"

@@ -46,6 +46,8 @@ LEFT_OUT = "It is left out, because"
 # Tests on programs that keep their own time; a file of them that fails gets a second chance, and it is said.
 IN_REAL_TIME = ("tests/lab/kube/", "tests/hosted/")
 MOST_ONCE_MORE = 5
+# What `make test` leaves to other targets, and names at its end.
+NOT_HERE = "not thorough and not exhaustive"
 TESTS_FAILED = 1
 RECORD = CLONE / "parts.json"
 OUTCOMES = CLONE / "outcomes.json"
@@ -91,7 +93,7 @@ def run_all_suites(results: list[Result]) -> int:
     record([*results, *known], RECORD)
     left_out = {result.name for result in known}
     folders = [folder for suite, folders in SUITES.items() if f"tests: {suite}" not in left_out for folder in folders]
-    at_once = ("-n", AT_ONCE, "--no-loadscope-reorder", "-m", "not thorough")
+    at_once = ("-n", AT_ONCE, "--no-loadscope-reorder", "-m", NOT_HERE)
     # The heavy ones come last: tests/lab/fixtures.py sorts them.
     OUTCOMES.unlink(missing_ok=True)
     status = _suites(results, "tests/tools/test_parts.py", *folders, *at_once)
@@ -102,7 +104,7 @@ def run_all_suites(results: list[Result]) -> int:
     say(f"\nOnce more, alone: {', '.join(shaken)}\n")
     remark = f"failed beside other tests, and run once more alone, as below: {', '.join(shaken)}"
     record([*results, *known, Result("tests: in real time", "unsteady", remark=remark)], RECORD)
-    return _suites(results, "tests/tools/test_parts.py", *shaken, "-m", "not thorough")
+    return _suites(results, "tests/tools/test_parts.py", *shaken, "-m", NOT_HERE)
 
 
 def _suites(results: list[Result], *arguments: str) -> int:
@@ -134,7 +136,7 @@ def package() -> str:
     """The tarball installs without a server beside the oldest kubernetes.core allowed; Ansible finds its modules."""
     env = main_environment()
     base = trees.installed(env)
-    modules = [f"metalshift.maas.{name}" for names in generated.action_groups().values() for name in names]
+    modules = sorted({f"metalshift.maas.{name}" for names in generated.action_groups().values() for name in names})
     variables = env.variables(ANSIBLE_COLLECTIONS_PATH=base)
     check(env.command("ansible-doc", "-t", "module", *modules), base, variables)
     return f"{len(modules)} modules"
@@ -203,11 +205,11 @@ def command_test() -> int:
     return run_all_suites(results) or exit_status(results)
 
 
-def with_programs(suite: str, *arguments: str) -> int:
-    """A suite that needs the lab's programs."""
+def with_programs(paths: tuple[str, ...], *arguments: str) -> int:
+    """Tests that need the lab's programs."""
     results = run_parts("Programs of the lab", [programs.part(main_environment())])
     say()
-    command, variables = pytest_command(main_environment(), *SUITES[suite], *arguments)
+    command, variables = pytest_command(main_environment(), *paths, *arguments)
     return foreground.run(command, ROOT, variables | programs.missing(results)) or exit_status(results)
 
 
@@ -300,9 +302,10 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "sanity": command_sanity,
     "cores": command_cores,
     **{suite: partial(run_suite, suite) for suite in SUITES},
-    "hosted": partial(with_programs, "hosted"),
+    "hosted": partial(with_programs, SUITES["hosted"], "-m", "not exhaustive"),
+    "test-crash": partial(with_programs, (*SUITES["crash"], "tests/hosted/test_killed.py")),
     "molecule": command_molecule,
-    "labs": partial(with_programs, "labs"),
+    "labs": partial(with_programs, SUITES["labs"]),
     "lab": command_lab,
     "build": command_build,
     "demo": lambda: script("tests/demo/run.py"),

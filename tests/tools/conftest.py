@@ -20,13 +20,16 @@ PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD els
 
 # What is in a file of theirs shares a lab and hosted clusters that take a while to make.
 KEPT_TOGETHER = ("lab/kube/", "lab/programs/", "hosted/")
+# But for these, each test of which has a lab of its own.
+APART = ("hosted/test_molecule.py",)
 
 
 class Sharing(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
     """One test after the other goes to whoever is free, in the order of their collection; some files as a whole."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0] if nodeid.startswith(KEPT_TOGETHER) else nodeid
+        together = nodeid.startswith(KEPT_TOGETHER) and not nodeid.startswith(APART)
+        return nodeid.partition("::")[0] if together else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Sharing:

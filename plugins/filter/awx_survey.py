@@ -69,6 +69,8 @@ KINDS: Mapping[str, str] = {
 }
 MARKUP = re.compile(r"\b[A-Z]\(([^)]*)\)")
 LONGEST = 1024
+# Kubeconfigs and pull secrets have some thousand characters each.
+LONGEST_DOCUMENT = 65536
 
 
 def awx_survey(spec: Any, without: Any = ()) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def _questions(options: Mapping[str, Any], without: frozenset[str]) -> Iterator[
             "default": _default(option),
             "choices": ["true", "false"] if kind == "bool" else [str(choice) for choice in option.get("choices", ())],
             "min": None if kind in ("int", "float") else 0,
-            "max": None if kind in ("int", "float") else LONGEST,
+            "max": None if kind in ("int", "float") else _longest(kind, option),
         }
         yield question
 
@@ -113,6 +115,10 @@ def _kind(kind: str, option: Mapping[str, Any]) -> str:
     if "choices" in option:
         return "multiselect" if kind == "list" else "multiplechoice"
     return KINDS[kind]
+
+
+def _longest(kind: str, option: Mapping[str, Any]) -> int:
+    return LONGEST_DOCUMENT if kind == "raw" or option.get("no_log") else LONGEST
 
 
 def _default(option: Mapping[str, Any]) -> Any:

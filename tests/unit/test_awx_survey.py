@@ -60,6 +60,16 @@ def test_what_a_survey_asks() -> None:
     assert "hosted_openshift_node_pools" not in questions
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_holds_a_document_may_be_as_long_as_one(name: str) -> None:
+    """A pull secret has some 3000 characters, and a kubeconfig with its certificates 6000 or more."""
+    longest = {each["variable"]: each["max"] for each in awx_survey(spec(name))["spec"]}
+    documents = {"kubeconfig", "maas_api_key", "hosted_openshift_pull_secret"} & longest.keys()
+    assert documents
+    assert {variable: longest[variable] for variable in documents if longest[variable] < 30_000} == {}
+    assert longest["context"] == 1024
+
+
 def test_what_credentials_give_is_not_asked_for() -> None:
     survey = awx_survey(spec("diagnose"), without=["maas_endpoint", "kubeconfig"])
     assert not {"maas_endpoint", "kubeconfig"} & {each["variable"] for each in survey["spec"]}

@@ -38,16 +38,23 @@ WIDTH = 110
 def diagnose(found: Evidence) -> list[Complaint]:
     """All that is wrong or waited for, the most serious first."""
     if not found.is_there:
-        return in_order([_nothing(found), *leaks(found)])
+        left = list(leaks(found))
+        return in_order([_nothing(found, left), *left])
     told = [one for look in LOOKS for one in look(found)]
     covered = {topic for one in told for topic in one.instead_of}
     return in_order([one for one in told if one.topic not in covered])
 
 
-def _nothing(found: Evidence) -> Complaint:
-    what = f"There is no HostedCluster {found.seen.label}, and nothing that one has left."
-    step = "Create it, or correct name and namespace: metalshift.maas.hosted_cluster_info lists what there is."
-    return Complaint(f"HostedCluster {found.seen.label}", what, "user", "error", step)
+def _nothing(found: Evidence, left: Sequence[Complaint]) -> Complaint:
+    label, lists = found.seen.label, "metalshift.maas.hosted_cluster_info lists what there is."
+    if left:
+        one = f"{len(left)} things have" if len(left) > 1 else "one thing has"
+        what = f"There is no HostedCluster {label}, but {one} been left by one."
+        step = f"See to what is left, as is said below; if another was meant, correct name and namespace: {lists}"
+    else:
+        what = f"There is no HostedCluster {label}, and nothing that one has left."
+        step = f"Create it, or correct name and namespace: {lists}"
+    return Complaint(f"HostedCluster {label}", what, "user", "error", step)
 
 
 def leaks(found: Evidence) -> Iterator[Complaint]:

@@ -563,6 +563,10 @@ def test_leaks_of_a_cluster_that_is_gone_are_told() -> None:
     lost = Leak("machine", "worker9 (abc009)", "it is marked as this cluster's", "Release it.")
     told = diagnose(replace(Evidence(Sight("clusters", "demo"), NOW), leaks=[lost]))
     assert [one.object for one in told] == [HC, "worker9 (abc009)"]
+    assert told[0].what == "There is no HostedCluster clusters/demo, but one thing has been left by one."
+    assert told[0].next_step.startswith("See to what is left")
+    more = diagnose(replace(Evidence(Sight("clusters", "demo"), NOW), leaks=[lost, replace(lost, object="worker8")]))
+    assert more[0].what == "There is no HostedCluster clusters/demo, but 2 things have been left by one."
 
 
 # -- the page --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,10 +99,23 @@ def clusters(theatre: Theatre, build: Build) -> int:
         tell("\n(The next machine that is deployed will fail, once.)")
         lab.fault("machine-fails", action="deploy", times="1")
         status = theatre.play("change.yml", variables)
-        if not status:
-            states = list(lab.machines().values())
-            tell(f"\nIn MAAS, {states.count('Ready')} of {len(states)} machines are Ready.")
-        return status
+        if status:
+            return status
+        states = list(lab.machines().values())
+        tell(f"\nIn MAAS, {states.count('Ready')} of {len(states)} machines are Ready.")
+        wrong = what_is_left(states, theatre.audits)
+        for line in wrong:
+            tell(f"  FAILED: {line}")
+        return 1 if wrong else 0
+
+
+def what_is_left(states: Sequence[str], audits: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """What an end with nothing left would not have: machines that are not free, leaks, or nobody who looked."""
+    kept = [state for state in states if state != "Ready"]
+    wrong = [f"{len(kept)} machines were not given back: {', '.join(kept)}."] if kept else []
+    leaks = [leak for audit in audits for leak in audit if leak["verdict"] != "kept"]
+    wrong += [f"{leak['object']} is left: {leak['reason']}." for leak in leaks]
+    return wrong if audits else [*wrong, "Nobody has looked for what is left."]
 
 
 def hosted_variables(lab: Lab, kubeconfig: Path) -> dict[str, Any]:
@@ -176,6 +189,8 @@ class Theatre:
     """Plays one playbook after the other, until somebody stops it."""
 
     stopped: bool = False
+    # What each audit of a hosted cluster has listed.
+    audits: list[Sequence[Mapping[str, Any]]] = field(default_factory=list)
     _story: Story | None = field(default=None, repr=False)
 
     def stop(self, *_: object) -> None:
@@ -199,6 +214,7 @@ class Theatre:
                 settings={"suppress_ansible_output": True},
             )
             self._story = None
+        self.audits += story.audits
         return 0 if story.finished and not run.rc and not self.stopped else 1
 
 
@@ -235,6 +251,7 @@ class Story:
 
     def __init__(self) -> None:
         self.finished = self.stopped = False
+        self.audits: list[Sequence[Mapping[str, Any]]] = []
         self._heading = ""
         self.pid: int | None = None
 
@@ -259,6 +276,7 @@ class Story:
         elif kind in ("runner_on_failed", "runner_item_on_failed", "runner_on_unreachable"):
             self._tell(f"  FAILED: {result.get('msg', '')}")
         elif kind in ("runner_on_ok", "runner_item_on_ok") and data.get("task_action") not in SILENT:
+            self.audits += [result["leaks"]] if "leaks" in result else []
             said = result.get("msg", "") if "results" not in result else ""
             for line in said if isinstance(said, list) else str(said).splitlines():
                 self._tell(f"  {line}")

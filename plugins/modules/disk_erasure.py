@@ -14,8 +14,9 @@ author:
   - The metalshift.maas authors (@metalshift)
 description:
   - The MAAS provider of Cluster API releases machines without erasing them, so what a hosted cluster had on their disks
-    is there for whoever gets them next. This module claims those of the machines that are free, and gives them back
-    with their disks erased.
+    is there for whoever gets them next. M(metalshift.maas.node_pool) and M(metalshift.maas.hosted_cluster) erase what
+    they give back with O(metalshift.maas.node_pool#module:erase). For machines that were given back otherwise, this
+    module claims those of the machines that are free, and gives them back with their disks erased.
   - Nothing is taken from anybody. A machine that somebody else was faster to take is left alone, and it is said who
     has it.
   - A run that was killed is repaired by running the task again with the same O(claim), which also takes up machines
@@ -49,16 +50,9 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: One node fewer
-  metalshift.maas.node_pool:
-    name: workers
-    cluster: demo
-    replicas: 2
-
-- name: Erase the machine that the pool has given back
+- name: Erase a machine that somebody has given back
   metalshift.maas.disk_erasure:
     machines: [node-4]
-    claim: erase/clusters/demo
   register: erased
 
 - name: Say what became of it

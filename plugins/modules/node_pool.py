@@ -249,7 +249,11 @@ options:
     description: With O(state=absent), whether nodes are drained. If not set, they are.
     type: bool
   erase:
-    description: With O(state=absent), whether the disks of the machines are erased once they are given back.
+    description:
+      - Whether the disks of machines are erased that the pool gives back, when it goes, gets smaller or takes other
+        machines. Each is claimed as soon as it is free; of one that somebody else was faster to take it is said who.
+      - A tag in MAAS remembers them. What a run did not come to is erased by the next that waits, also when there is
+        nothing else to do.
     type: bool
 seealso:
   - module: metalshift.maas.hosted_cluster
@@ -300,6 +304,12 @@ EXAMPLES = r"""
     release: quay.io/openshift-release-dev/ocp-release:4.20.9-x86_64
     max_surge: "0"
     max_unavailable: "1"
+
+- name: One fewer, with its disks erased
+  metalshift.maas.node_pool:
+    name: workers-az1
+    replicas: 3
+    erase: true
 
 - name: Give its machines back
   metalshift.maas.node_pool:
@@ -384,8 +394,11 @@ node_pool:
     replicas: 3
     available_replicas: 3
 machines:
-  description: With O(state=absent), the machines of MAAS that the pool had, and what became of each.
-  returned: success, with O(state=absent)
+  description:
+    - The machines of MAAS that the pool has given back, and what became of each. They are free again, or it is said why
+      one is not.
+    - With O(state=present), empty for a task that does not say how MAAS is reached.
+  returned: success
   type: list
   elements: dict
 removed:

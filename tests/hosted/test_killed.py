@@ -7,6 +7,7 @@ Between two writes a run has only looked, so that these are all states in which 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -24,15 +25,20 @@ from hosted.doors import ANSWERED, COMMITTED, RECEIVED, Doors, doors
 from hosted.play import run
 from integration.harness import clean_environment
 from lab.kube.handle import Lab
+from lab.kube.serving import LOCAL
 
 NAME = "killed"
 CREATE, DESTROY = "metalshift.maas.create_hosted_cluster", "metalshift.maas.destroy_hosted_cluster"
+SCALE = "metalshift.maas.scale_node_pool"
 LONGEST = 300
 # The write at which a run is killed, and what has become of it. `make test-crash` takes all of them.
 SAMPLE_OF_CREATE = ((1, COMMITTED), (4, RECEIVED), (7, ANSWERED))
+# After the pool is told to be smaller; before the free machine is claimed; after that; and before it is released.
+SAMPLE_OF_SCALE = ((3, ANSWERED), (1, RECEIVED), (1, COMMITTED), (1, RECEIVED))
 SAMPLE_OF_DESTROY = ((1, ANSWERED), (2, RECEIVED), (3, COMMITTED))
 # Of an undisturbed creation.
 FEWEST = 7
+SMALLER = {"hosted_openshift_pool": "killed", "hosted_openshift_replicas": 1, "hosted_openshift_erase": True}
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class Company:
     def play(self, playbook: str, kill: tuple[int, str] | None = None) -> tuple[int, str]:
         """Run it to its end, or to the write at which it is killed; its status and what it said."""
         extra = self.folder / "extra_vars.yml"
-        extra.write_text(yaml.safe_dump(dict(self.variables)))
+        extra.write_text(yaml.safe_dump({**self.variables, **(SMALLER if playbook == SCALE else {})}))
         command = [str(Path(sys.executable).with_name("ansible-playbook")), playbook, "-e", f"@{extra}"]
         with subprocess.Popen(
             command,
@@ -71,7 +77,11 @@ class Company:
                 said, _none = process.communicate(timeout=LONGEST)
             except subprocess.TimeoutExpired:
                 strike()
-                raise
+                said, _none = process.communicate()
+                writes = self.doors.counter.writes
+                raise AssertionError(
+                    f"{playbook} did not come to {kill or 'its end'}: {writes} {said[-3000:]}"
+                ) from None
         return process.returncode, said
 
 
@@ -97,7 +107,7 @@ def variables(lab: Lab, folder: Path) -> dict[str, Any]:
         "hosted_openshift_node_pools": [
             {
                 "name": "killed",
-                "replicas": 1,
+                "replicas": 2,
                 "image": "custom/rhcos-4.20",
                 "tags": ["worker"],
                 "min_cpu": 4,
@@ -118,11 +128,18 @@ def killed(company: Company, playbook: str, kill: tuple[int, str]) -> None:
     assert status == -signal.SIGKILL, f"{playbook} was to die at {kill}, and ended with {status}: {said[-2000:]}"
 
 
-def machines_in_use(lab: Lab) -> int:
-    """How many machines the cluster's MaasMachines name."""
+def machines_in_use(lab: Lab) -> set[str]:
+    """The machines that the cluster's MaasMachines name."""
     tree = run(lab, "hosted_cluster_info", {"name": NAME})
     (cluster,) = tree["hosted_clusters"]
-    return sum(len(pool["machines"]) for pool in cluster["node_pools"])
+    return {machine["maas_machine"]["system_id"] for pool in cluster["node_pools"] for machine in pool["machines"]}
+
+
+def erased(lab: Lab) -> list[str]:
+    """The machines that MAAS was asked to erase, in that order."""
+    with LOCAL.open(f"{lab.facts['maas_control_url']}/requests", timeout=30) as answer:
+        asked = [each for each in json.load(answer) if each["op"] == "release" and each["status"] == 200]
+    return [each["path"].split("/")[-2] for each in asked if each["params"].get("erase") == ["true"]]
 
 
 def taken(lab: Lab) -> set[str]:
@@ -130,14 +147,25 @@ def taken(lab: Lab) -> set[str]:
     return {name for name, state in lab.machines().items() if state not in ("Ready", "Releasing", "Disk erasing")}
 
 
-def test_a_cluster_is_created_and_destroyed_however_often_runs_are_killed(company: Company) -> None:
+def test_a_cluster_is_created_scaled_and_destroyed_however_often_runs_are_killed(company: Company) -> None:
     lab = company.lab
     before = taken(lab)
     for kill in SAMPLE_OF_CREATE:
         killed(company, CREATE, kill)
     whole(company, CREATE)
-    assert machines_in_use(lab) == 1
+    had = machines_in_use(lab)
+    assert len(had) == 2
     whole(company, CREATE)
+    assert company.doors.counter.writes == [], "a run after the last had nothing to do"
+
+    for kill in SAMPLE_OF_SCALE:
+        killed(company, SCALE, kill)
+    whole(company, SCALE)
+    left = had - machines_in_use(lab)
+    assert len(left) == 1
+    assert erased(lab) == list(left)
+    assert {lab.machines()[one] for one in left} == {"Ready"}
+    whole(company, SCALE)
     assert company.doors.counter.writes == [], "a run after the last had nothing to do"
 
     for kill in SAMPLE_OF_DESTROY:

@@ -104,6 +104,7 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     fewer = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 1, "hosted_openshift_erase": True})
     assert fewer.status == 0, fewer.output[-4000:]
     assert len(hosted.list(NODES)) == 1
+    assert fewer.output.count("(erased): its disks were erased") == 2
     assert sorted(lab.machines().values()).count("Ready") == 4
 
     gone = play(lab, tmp_path, DESTROY, end)

@@ -278,3 +278,43 @@ def test_a_killed_erasure_is_ended_by_the_next(sim: Simulator) -> None:
     assert not done.failed, done.msg
     assert [(one["hostname"], one["outcome"]) for one in done["machines"]] == [("n1", "erased"), ("n2", "erased")]
     assert sim.find("n1").status.name == "READY"
+
+
+@pytest.mark.parametrize("status", ["Failed releasing", "Failed disk erasing"])
+def test_what_maas_could_not_end_is_nobodys_and_stays_remembered(sim: Simulator, status: str) -> None:
+    machine = sim.machine("n1", status=status)
+    done = erase(sim, "n1")
+    assert done["failure"]["kind"] == "failed_state"
+    (one,) = done["machines"]
+    assert one["outcome"] == "failed"
+    assert one["reason"].endswith("and its disks may still hold data")
+    assert "taken" not in one["reason"]
+    assert [tag.name for tag in machine.tags] == ["metalshift-erase"]
+
+
+def test_the_machines_of_a_pool_are_remembered_before_it_is_changed(api: Api, sim: Simulator, folder: Path) -> None:
+    """Nobody waits for the machine that leaves, as after a kill: whoever erases next comes to it."""
+    cluster(api, sim.machine("n1", status="Deployed"), sim.machine("n2", status="Deployed"))
+    args = {"kubeconfig": str(folder / "kubeconfig"), "name": "np", "erase": True, "wait": False}
+    args["node_drain_timeout"] = "5m"
+    sim.fault(path="tags/", method="POST", status=403)
+    assert run_task(sim, "node_pool", args).failed
+    (pool,) = api.list(NODE_POOLS)
+    assert "nodeDrainTimeout" not in pool["spec"]
+    begun = run_task(sim, "node_pool", args)
+    assert not begun.failed, begun.msg
+    known = {name: {tag.name for tag in sim.find(name).tags} for name in ("n1", "n2")}
+    assert known == {name: {"metalshift-erase_clusters_shop"} for name in ("n1", "n2")}
+    assert sim.find("n1").annotations["metalshift_cluster"] == "clusters/shop"
+    for resource, _finalizer in (LADDER["Machine"], LADDER["MaasMachine"]):
+        api.patch(resource, "np-s-n1", PLACE, {"metadata": {"finalizers": None}})
+        api.delete(resource, "np-s-n1", PLACE)
+    run_task(sim, "machine", {"machines": ["n1"], "state": "ready", "take_over": True, "wait_sleep": 0.1})
+    foreseen = run_task(sim, "node_pool", {**args}, check=True)
+    assert [entry["after_header"] for entry in foreseen["diff"]] == ["n1 (erase: an earlier run did not come to it)"]
+    since = len(sim.requests)
+    done = remove(folder, sim, force=True, erase=True)
+    assert not done.failed, done.msg
+    assert {one["hostname"]: one["outcome"] for one in done["machines"]} == {"n1": "erased", "n2": "erased"}
+    erased = [entry.path for entry in list(sim.requests)[since:] if entry.params.get("erase") == ["true"]]
+    assert sorted(erased) == sorted(f"/MAAS/api/2.0/machines/{sim.find(name).system_id}/" for name in ("n1", "n2"))

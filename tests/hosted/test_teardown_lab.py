@@ -266,6 +266,35 @@ def test_a_stale_provider_id_never_costs_anybody_a_machine(make: Make, lab: Lab)
     run(lab, "machine", {"machines": [own], "state": "ready", "take_over": True})
 
 
+def test_a_machine_that_leaves_its_pool_and_is_taken_is_told_with_who_has_it(make: Make, lab: Lab) -> None:
+    """The run that made the pool smaller does not see the end, and meanwhile somebody takes the machine."""
+    journey = make("smaller", machines=2, nodes=2)
+    had = of(journey)
+    pool = {"name": "smaller", "node_drain_timeout": "1m", "erase": True, "wait_sleep": 1, "wait_timeout": 400}
+    begun = run(lab, "node_pool", {**pool, "wait": False})
+    assert not begun.failed, begun.msg
+    journey.scale(1)
+
+    def free() -> str:
+        gone = set(had).difference(of(journey))
+        return next((one for one in gone if lab.machines()[one] == "Ready"), "")
+
+    left = lab.until("a machine has left", free, 300)
+    taken = run(lab, "machine", {"machines": [left], "state": "allocated", "claim": "faster"})
+    assert not taken.failed, taken.msg
+    done = run(lab, "node_pool", pool)
+    assert not done.failed, done.msg
+    (one,) = done["machines"]
+    assert (one["system_id"], one["outcome"]) == (left, "taken")
+    assert one["reason"].startswith("claim faster has taken it meanwhile (it is Allocated)")
+    assert any("was not erased: claim faster has taken it" in warning for warning in done["warnings"])
+    assert machine(lab, left)["status_name"] == "Allocated"
+    again = run(lab, "node_pool", pool)
+    assert (again.failed, again.changed, again["machines"]) == (False, False, [])
+    run(lab, "machine", {"machines": [left], "state": "ready", "claim": "faster"})
+    assert not remove(journey, **PATIENT).failed
+
+
 def test_machines_are_erased_and_who_was_faster_is_named(make: Make, lab: Lab) -> None:
     journey = make("wiped")
     (had,) = of(journey)

@@ -23,7 +23,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._failure import PA
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import LEAVING
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked, holder, marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import (
+    CLUSTER,
+    checked,
+    claim_of,
+    holder,
+    marked,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Requests
@@ -44,6 +50,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patie
 # its way when the time was up, back to whoever it was released by or through its erasure.
 OUTCOMES = ("erased", "taken", "gone", "failed", "leaving", "erasing")
 UNDER_WAY = ("leaving", "erasing")
+# Nobody has taken these: MAAS stopped on the way.
+UNERASED = frozenset({Status.FAILED_DISK_ERASING, Status.FAILED_RELEASING})
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,13 @@ class Erasure:
 
 def tag_of(claim: str) -> str:
     """The tag of the machines that are still to be erased under a claim."""
-    return f"metalshift-{re.sub(r'[^A-Za-z0-9_-]', '-', claim)}"
+    # No name in Kubernetes has a _, so that a/b-c and a-b/c differ.
+    return f"metalshift-{re.sub(r'[^A-Za-z0-9_-]', '-', claim.replace('/', '_'))}"
+
+
+def claim_to_erase(cluster: str) -> str:
+    """The claim under which machines are erased that a hosted cluster has given back."""
+    return f"erase/{cluster}"
 
 
 def progress_of(machine: Mapping[str, Any] | None, one: Erasure, claim: str) -> Erasure:
@@ -80,7 +94,7 @@ def progress_of(machine: Mapping[str, Any] | None, one: Erasure, claim: str) -> 
     status = Status(machine["status"])
     if status in LEAVING:
         return replace(one, outcome="erasing", reason=f"it is {status.label}")
-    if status in (Status.FAILED_DISK_ERASING, Status.FAILED_RELEASING):
+    if status in UNERASED:
         said = str(machine.get("status_message") or "").rstrip(".")
         why = f" ({said})" if said and said != status.label else ""
         return replace(one, outcome="failed", reason=f"it is in {status.label}{why}, and its disks may still hold data")
@@ -94,8 +108,8 @@ def progress_of(machine: Mapping[str, Any] | None, one: Erasure, claim: str) -> 
 class Erasing:
     """Claims machines that are free, and gives them back with their disks erased."""
 
-    def __init__(self, task: Task, patience: Patience, claim: str) -> None:
-        self._task, self._patience = task, patience
+    def __init__(self, task: Task, patience: Patience, claim: str, cluster: str = "") -> None:
+        self._task, self._patience, self._cluster = task, patience, cluster
         self.claim = checked(claim)
         self.tag = tag_of(claim)
         self._machines = Machines(task.maas)
@@ -120,12 +134,16 @@ class Erasing:
 
     def remembered(self) -> list[Machine]:
         """The machines that are tagged, by this run or an earlier one."""
+        return self._tagged() or []
+
+    def _tagged(self) -> list[Machine] | None:
+        """None without such a tag."""
         try:
             found: list[Machine] = self._task.maas.get(f"tags/{self.tag}/", op="machines")
         except Failure as failure:
             if failure.kind != "not_found":
                 raise
-            return []
+            return None
         return found
 
     def forget(self, system_ids: Iterable[str]) -> None:
@@ -133,9 +151,10 @@ class Erasing:
         gone = sorted(set(system_ids))
         if gone:
             self._update_tag(remove=gone)
+        if self._tagged() != []:
+            return
         try:
-            if not self.remembered():
-                self._task.maas.delete(f"tags/{self.tag}/")
+            self._task.maas.delete(f"tags/{self.tag}/")
         except Failure as failure:
             if failure.kind != "not_found":
                 raise
@@ -196,10 +215,10 @@ class Erasing:
         """The machine under our claim, or who has it. Only what is Ready is asked for: nobody loses anything."""
         status = Status(machine["status"])
         if status is not Status.READY:
-            return replace(one, outcome="taken", reason=self._taker(machine))
+            return self._not_to_be_had(machine, one)
         step = lifecycle.next_step(Situation.of(machine, self._machines.me), Wish(state=State.ALLOCATED))
         if not isinstance(step, Step) or step.op is not Op.ALLOCATE:
-            return replace(one, outcome="taken", reason=self._taker(machine))
+            return self._not_to_be_had(machine, one)
         form = {"agent_name": self.claim, "comment": "Claimed to be erased"}
         try:
             held = self._requests.send(step, machine, form, self.claim, one.title)
@@ -207,23 +226,28 @@ class Erasing:
             now = self._machines.get(one.system_id)
             if failure.kind not in ("conflict", "rejected") or now is None or now["status"] == Status.READY:
                 raise
-            return replace(one, outcome="taken", reason=self._taker(now))
+            return self._not_to_be_had(now, one)
         self.changed = True
         change = Change("annotate", marked(self.claim), op="set_workload_annotations")
         return self._requests.change(held or machine, change, one.title)
 
-    def _taker(self, machine: Machine) -> str:
-        """Who has a machine that was to be erased."""
-        status = Status(machine["status"])
+    def _not_to_be_had(self, machine: Machine, one: Erasure) -> Erasure:
+        """Who has a machine that was to be erased, or why nobody can have it."""
+        status, claim = Status(machine["status"]), claim_of(machine)
+        if status in UNERASED and not claim:
+            return progress_of(machine, one, self.claim)
         if status not in HELD or not machine.get("owner"):
-            return f"it is {status.label}, from which MAAS does not give it"
+            return replace(one, outcome="failed", reason=f"it is {status.label}, from which MAAS does not give it")
+        if self._cluster and (machine.get("workload_annotations") or {}).get(CLUSTER) == self._cluster:
+            why = f"it is {status.label} for hosted cluster {self._cluster} still: it was not released"
+            return replace(one, outcome="failed", reason=why)
         who = holder(machine) or f"the MAAS user {machine['owner']}"
-        return f"{who} has taken it meanwhile (it is {status.label}), so its disks were not erased"
+        why = f"{who} has taken it meanwhile (it is {status.label}), so its disks were not erased"
+        return replace(one, outcome="taken", reason=why)
 
     def _released(self, machine: Machine, one: Erasure) -> Erasure:
         situation = replace(Situation.of(machine, self._machines.me), claim="")
-        recover = frozenset({Status.FAILED_DISK_ERASING, Status.FAILED_RELEASING})
-        step = lifecycle.next_step(situation, Wish(state=State.READY, erase=True, recover=recover))
+        step = lifecycle.next_step(situation, Wish(state=State.READY, erase=True, recover=UNERASED))
         if not isinstance(step, Step) or step.op is not Op.RELEASE:
             why = step.reason.rstrip(".") if isinstance(step, Refusal) else f"it is {situation.status}"
             return replace(one, outcome="failed", reason=why)

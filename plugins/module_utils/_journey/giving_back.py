@@ -17,6 +17,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import LEAVING, Belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import Erasure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import CLUSTER, NODE_POOL, holder
@@ -87,6 +88,23 @@ class Noted:
             "outcome": self.outcome or None,
             "reason": self.reason or self.belonging.reason,
         }
+
+
+def with_erasures(noted: Sequence[Noted], erasures: Iterable[Erasure]) -> list[Noted]:
+    """What became of machines that were erased then, and of those that an earlier run gave back."""
+    by_id = {one.system_id: one for one in erasures}
+    known = {one.system_id for one in noted}
+    earlier = Belonging("free", "an earlier run gave it back")
+    return [
+        replace(one, outcome=by_id[one.system_id].outcome, reason=by_id[one.system_id].reason)
+        if one.system_id in by_id and one.outcome in ("", "ready", "taken")
+        else one
+        for one in noted
+    ] + [
+        Noted(one.system_id, one.hostname, "", "Ready", earlier, "", one.outcome, one.reason)
+        for one in by_id.values()
+        if one.system_id not in known
+    ]
 
 
 def outcome_of(machine: Mapping[str, Any] | None, one: Noted, cluster: str) -> tuple[str, str]:
@@ -232,8 +250,8 @@ class GivingBack:
 
     # -- telling ----------------------------------------------------------------------------------------------
 
-    def failure(self, label: str, noted: Iterable[Noted]) -> Failure | None:
-        """What the task fails with when machines are not free in the end."""
+    def failure(self, done: str, noted: Iterable[Noted]) -> Failure | None:
+        """What the task fails with when machines are not free in the end; `done` says what was to free them."""
         listed = list(noted)
         stuck = [one for one in listed if one.outcome not in FREE]
         if not stuck:
@@ -251,7 +269,7 @@ class GivingBack:
         )
         return Failure(
             "timeout" if only_late else "failed_state",
-            f"{label} is gone, and {len(stuck)} of {len(listed)} machines are not free again: {told}.",
+            f"{done}, and {len(stuck)} of {len(listed)} machines are not free again: {told}.",
             object=", ".join(one.hostname or one.system_id for one in stuck),
             reason=told,
             hint=hint,

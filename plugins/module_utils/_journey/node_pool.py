@@ -12,6 +12,8 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaving import Leaving
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark_waited_for
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_pool
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
@@ -32,6 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.views import
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.sizes import mebibytes, parse
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
 OF_POOL = "metalshift.maas/node-pool"
 CONFIG = "config"
@@ -46,6 +49,7 @@ class Run:
         self.params = {**task.params, "min_memory": _mebibytes(task.params["min_memory"])}
         self.namespace, self.name = task.params["namespace"], task.params["name"]
         self.label = label_of(NODE_POOLS, self.namespace, self.name)
+        self.patience = Patience.from_params(task.params, task.clock, task.say)
         self.warnings: list[str] = []
 
     def converge(self) -> Result:
@@ -56,31 +60,52 @@ class Run:
         configs = list(self._configs(str(at(wish.wanted, ("spec", "clusterName")) or self.params["cluster"] or "")))
         todo = [*configs, wish]
         plan = Plan([step for each in todo if (step := each.step)])
+        leaving = self._leaving(live)
         now = live or {}
         if wish.step:
             self._refuse_incapable(wish, cluster)
             # Without its cluster, which an earlier task would make, the release of a pool may not be known.
             now = wish.tried(self.kube) if at(wish.wanted, ("spec", "release", "image")) else wish.wanted
         if self.task.check:
-            return self._result(plan, now, predicted=True)
+            return self._result(Plan([*plan.steps, *(leaving.steps() if leaving else ())]), now, predicted=True)
+        if leaving:
+            leaving.note(changes=wish.step is not None)
         for each in todo:
             if each.step:
                 now = each.carry_out(self.kube)
-        return self._waited(plan, now if wish.step else live or {})
+        return self._waited(plan, now if wish.step else live or {}, leaving)
 
-    def _waited(self, plan: Plan, body: Object) -> Result:
+    def _leaving(self, live: Object | None) -> Leaving | None:
+        """The machines that the pool may give back, if it has any and the task says where MAAS is."""
+        if live is None or pool_manifest.platform_of(self.params, live, None) != "MAAS":
+            return None
+        if not (self.params["erase"] or has_maas(self.task)):
+            return None
+        cluster = str(at(live, ("spec", "clusterName")))
+        return Leaving(self.task, self.patience, self.namespace, cluster, self.name)
+
+    def _waited(self, plan: Plan, body: Object, leaving: Leaving | None) -> Result:
         """Wait as the task says; whoever pauses a pool does not wait for it."""
         if not self.params["wait"] or at(body, cluster_manifest.PAUSED) == "true":
-            return self._result(plan, body)
+            return self._result(plan, body, leaving=leaving)
         cluster, goal = at(body, ("spec", "clusterName")), self.params["wait_for"]
-        approve = self.params["approve_csrs"]
         try:
-            sight = wait_for(self.task, self.namespace, cluster, goal, pools=[self.name], approve=approve)
+            sight = wait_for(
+                self.task,
+                self.namespace,
+                cluster,
+                goal,
+                pools=[self.name],
+                approve=self.params["approve_csrs"],
+                patience=self.patience,
+            )
         except Failure as failure:
-            return self._result(plan, body, failure=failure)
+            return self._result(plan, body, leaving=leaving, failure=failure)
         marked = mark_waited_for(self.task, sight)
         self.warnings += marked.warnings
-        return self._result(plan, sight.pools.get(self.name, body), marked=marked.changed)
+        stuck = leaving.see_off(sight) if leaving else None
+        view = sight.pools.get(self.name, body)
+        return self._result(plan, view, leaving=leaving, failure=stuck, marked=marked.changed)
 
     def _result(
         self,
@@ -88,13 +113,18 @@ class Run:
         body: Object,
         *,
         predicted: bool = False,
+        leaving: Leaving | None = None,
         failure: Failure | None = None,
         marked: bool = False,
     ) -> Result:
         view = node_pool_view(body, self.namespace, self.name)
         if predicted and plan:
             view["predicted"] = True
-        return Result(bool(plan) or marked, {"node_pool": view}, plan, failure, self.warnings)
+        changed = bool(plan) or marked or (leaving is not None and leaving.changed)
+        machines = [one.to_dict() for one in leaving.gone] if leaving else []
+        warnings = [*self.warnings, *(leaving.warnings if leaving else ())]
+        values = {"node_pool": view, "machines": machines}
+        return Result(changed, values, plan, failure, list(dict.fromkeys(warnings)))
 
     def _cluster(self, live: Object | None) -> Object | None:
         """The HostedCluster of the pool. In check mode it may be one that an earlier task would make."""

@@ -18,8 +18,12 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Belonging, Named, belonging
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import Erasing
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_back import GivingBack, Noted
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import Erasing, claim_to_erase
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_back import (
+    GivingBack,
+    Noted,
+    with_erasures,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.taking_down import NOT_OURS, TakingDown, Wanted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
@@ -41,6 +45,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal impo
     pool_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
@@ -247,7 +252,8 @@ class Removal:
         if self.wanted.erase and self._concerns_maas:
             going = [one.title for one in self.noted if one.belonging.verdict == "ours"]
             steps += [Step("erase", title, "once it is given back") for title in going]
-            left = [machine for machine in self._erasing().remembered() if address(machine) not in " ".join(going)]
+            known = {one.system_id for one in self.noted}
+            left = [one for one in self._left_to_erase(self._erasing()) if one["system_id"] not in known]
             steps += [Step("erase", address(machine), "an earlier run did not come to it") for machine in left]
         steps += [Step("delete", label(body), "it was made for the cluster") for body in mine]
         return Plan(steps)
@@ -293,31 +299,24 @@ class Removal:
         back = GivingBack(self.task, self.patience, self.wanted.owner, release=self.wanted.force)
         self.noted = back.until_free(self.noted)
         self.changed = self.changed or back.changed
-        return back.failure(self.wanted.label, self.noted)
+        return back.failure(f"{self.wanted.label} is gone", self.noted)
 
     def _erasing(self) -> Erasing:
-        return Erasing(self.task, self.patience, f"erase/{self.wanted.owner}")
+        return Erasing(self.task, self.patience, claim_to_erase(self.wanted.owner), self.wanted.owner)
+
+    def _left_to_erase(self, erasing: Erasing) -> list[Machine]:
+        """What is remembered, without the machines of pools that stay."""
+        stays = self.task.kube.list(MAAS_MACHINES, self.wanted.place) if self.wanted.pool else ()
+        named = {system_id_of(body) for body in stays if pool_of(body).rpartition("/")[2] != self.wanted.pool}
+        return [machine for machine in erasing.remembered() if machine["system_id"] not in named]
 
     def _erase(self) -> Failure | None:
         """Erase what is free again, and what an earlier run did not come to."""
         erasing = self._erasing()
-        ended = erasing.erase(erasing.remembered())
+        ended = erasing.erase(self._left_to_erase(erasing))
         self.changed = self.changed or erasing.changed
         self.warnings += erasing.warnings(ended)
-        by_id = {one.system_id: one for one in ended}
-        known = {one.system_id for one in self.noted}
-        self.noted = [
-            replace(one, outcome=by_id[one.system_id].outcome, reason=by_id[one.system_id].reason)
-            if one.system_id in by_id and one.outcome in ("ready", "taken")
-            else one
-            for one in self.noted
-        ]
-        earlier = Belonging("free", "an earlier run gave it back")
-        self.noted += [
-            Noted(one.system_id, one.hostname, "", "Ready", earlier, "", one.outcome, one.reason)
-            for one in ended
-            if one.system_id not in known
-        ]
+        self.noted = with_erasures(self.noted, ended)
         return erasing.failure(ended)
 
 

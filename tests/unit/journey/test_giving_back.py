@@ -80,4 +80,4 @@ def test_an_erasure_ends_when_the_machine_is_free(now: dict[str, Any] | None, ou
 
 
 def test_the_tag_of_a_claim_is_a_name_that_maas_takes() -> None:
-    assert tag_of("erase/clusters/my.demo") == "metalshift-erase-clusters-my-demo"
+    assert tag_of("erase/clusters/my.demo") == "metalshift-erase_clusters_my-demo"

@@ -57,6 +57,9 @@ options:
     description: Whether the names of the hosted cluster are to be kept in the DNS of MAAS.
     type: bool
     default: false
+  provider_image:
+    description: The image of the Cluster API provider for MAAS, if not the operator's own choice.
+    type: str
   etcd_storage_class:
     description: The storage class for etcd. If not set, the default one of the management cluster.
     type: str
@@ -169,6 +172,7 @@ options:
       - operator
       - operator and release
       - platform
+      - provider
       - pull secret
       - release
       - rights in Kubernetes
@@ -313,6 +317,7 @@ SPEC = Spec(
         "release_ca_cert": {"type": "path"},
         "base_domain": {"type": "str"},
         "dns_in_maas": {"type": "bool", "default": False},
+        "provider_image": {"type": "str"},
         "etcd_storage_class": {"type": "str"},
         "image_content_sources": {"type": "list", "elements": "dict"},
         "services_address": {"type": "str"},
@@ -372,6 +377,7 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         release=params["release"] or "",
         base_domain=params["base_domain"] or "",
         pull_secret=_text_of(params["pull_secret"]),
+        provider_image=params["provider_image"] or "",
         storage_class=params["etcd_storage_class"] or "",
         image_content_sources=bool(params["image_content_sources"]),
         dns_in_maas=params["dns_in_maas"],

@@ -146,7 +146,7 @@ def test_of_two_at_once_on_too_few_machines_one_stops_and_names_the_other(
 
 def test_they_run_under_ansible_runner_as_awx_runs_them(lab: Lab, tmp_path: Path) -> None:
     given = wished(lab, "surveyed", tmp_path)
-    kept = ("name", "release", "base", "pull", "services", "node")
+    kept = ("name", "release", "base", "pull", "services", "node", "provider")
     extra = {name: value for name, value in given.items() if name.split("_")[2] in kept}
     done = ansible_runner.run(
         private_data_dir=str(tmp_path),

@@ -5,15 +5,28 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.preflight import rights
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from hosted.play import run
 from integration.harness import Outcome
+from lab.kube.api import NAMESPACES
 from lab.kube.handle import Lab
+from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
 
+MACHINE_CONFIG = {
+    "apiVersion": "machineconfiguration.openshift.io/v1",
+    "kind": "MachineConfig",
+    "metadata": {"name": "empty", "labels": {"machineconfiguration.openshift.io/role": "worker"}},
+    "spec": {"config": {"ignition": {"version": "3.2.0"}}},
+}
 POOL = {
     "name": "workers",
     "replicas": 2,
@@ -33,6 +46,7 @@ def wished(lab: Lab, **more: Any) -> dict[str, Any]:
         "base_domain": "lab.example",
         "dns_in_maas": True,
         "services_address": "127.0.0.1",
+        "provider_image": PROVIDER.format(version=CURRENT_PROVIDER),
         "node_pools": [POOL],
         **more,
     }
@@ -57,6 +71,7 @@ def test_a_lab_is_fit_for_a_hosted_cluster_and_nothing_is_written(lab: Lab) -> N
 def test_all_that_is_wrong_is_one_sentence_and_the_whole_table(lab: Lab) -> None:
     args = wished(
         lab,
+        provider_image=PROVIDER.format(version="v4.9.3-spectro"),
         release=lab.release("4.20.99"),
         etcd_storage_class="fast",
         image_content_sources=[{"source": "quay.io", "mirrors": ["mirror.example"]}],
@@ -66,6 +81,7 @@ def test_all_that_is_wrong_is_one_sentence_and_the_whole_table(lab: Lab) -> None
     assert outcome.failed
     failed = {each["name"] for each in outcome["preflight"]["checks"] if each["status"] == "failed"}
     assert failed == {
+        "provider",
         "release",
         "storage class",
         "image content sources",
@@ -99,6 +115,52 @@ def test_a_user_who_may_little_is_told_what_is_missing(lab: Lab) -> None:
     operator = check(outcome, "operator")
     assert operator["status"] == "unknown"
     assert "could not be checked" in operator["found"]
+
+
+def test_who_has_the_rights_of_the_table_and_no_others_can_make_a_cluster(lab: Lab) -> None:
+    wish = Wish("clusters", "entitled")
+    inner = control_plane_namespace(wish.namespace, wish.name)
+    lab.api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inner}})
+    for namespace in (wish.namespace, inner):
+        kinds: dict[Kind, list[str]] = defaultdict(list)
+        for verb, kind, place in rights(wish):
+            kinds[kind] += [verb] if place == namespace else []
+        rules = [
+            {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": verbs}
+            for kind, verbs in kinds.items()
+            if verbs
+        ]
+        entitled = {"kubeconfig": str(lab.user("entitled", rules, namespace=namespace))}
+    args = {**wished(lab), "name": wish.name, **entitled}
+    looked = run(lab, "hosted_cluster_preflight", {**args, "checks": ["rights in Kubernetes"]})
+    assert check(looked, "rights in Kubernetes")["status"] == "ok"
+
+    shared = {key: args[key] for key in ("name", "release", "base_domain", "services_address", "provider_image")}
+    shared |= {"pull_secret": args["pull_secret"], "wait": False, **entitled}
+    made = run(lab, "hosted_cluster", shared)
+    assert not made.failed, made.msg
+    pool = {**POOL, "cluster": wish.name, "wait": False, **entitled}
+    pool["config"] = [{"name": "empty", "content": json.dumps(MACHINE_CONFIG)}]
+    grown = run(lab, "node_pool", pool)
+    assert not grown.failed, grown.msg
+    gone = run(lab, "hosted_cluster", {"name": wish.name, "state": "absent", "wait_timeout": 300})
+    assert not gone.failed, gone.msg
+
+
+@pytest.mark.parametrize(
+    ("image", "status", "says"),
+    [
+        ("registry.example/maas-controller:v4.9.3-spectro", "failed", "is too old"),
+        ("registry.example/maas-controller:v0.6.1", "failed", "stand-alone line"),
+        ("registry.example/maas-controller:mine", "warning", "cannot be told by its tag"),
+        (None, "failed", "the default of the HyperShift that is installed"),
+    ],
+)
+def test_a_provider_with_which_no_node_can_join_is_told(lab: Lab, image: str | None, status: str, says: str) -> None:
+    args = {**wished(lab), "provider_image": image, "checks": ["provider"], "fail": False}
+    found = check(run(lab, "hosted_cluster_preflight", args), "provider")
+    assert found["status"] == status
+    assert says in found["found"]
 
 
 def test_a_registry_that_asks_for_a_login_gets_that_of_the_pull_secret(new_lab: Callable[..., Lab]) -> None:

@@ -22,6 +22,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity 
     machines_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.registry import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
+    FIT,
+    PROVIDER_IMAGE,
+    PROVIDER_VARIABLE,
+    is_unknown,
+    provider_of,
+    what_is_wrong,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine, shortfall
 
@@ -529,6 +537,33 @@ def operator(deployments: Sequence[Object]) -> Iterator[Check]:
             f"{where} has no available pod: nothing that is written will be acted on.",
             f"See why: kubectl -n {body['metadata']['namespace']} describe pods -l name=operator.",
         )
+
+
+def provider(wish: Wish, deployments: Sequence[Object], clusters: Sequence[Object]) -> Iterator[Check]:
+    """Whether nodes can join with the image of the provider that the hosted cluster would run."""
+    operators = [each for each in deployments if each["metadata"]["name"] == "operator"]
+    this = next((each for each in clusters if _full_name(each) == wish.label), None)
+    kept = ((this or {}).get("metadata", {}).get("annotations") or {}).get(PROVIDER_IMAGE)
+    found = provider_of(operators[0] if operators else None, wish.provider_image or kept)
+    wrong = what_is_wrong(found)
+    name, text = "provider", f"{found.image} ({found.source})"
+    if wish.provider_image and found.image != wish.provider_image:
+        yield Check(
+            name,
+            "failed",
+            f"{wish.provider_image} is asked for, but {found.source} says {found.image}, which wins.",
+            f"Change {PROVIDER_VARIABLE} of Deployment operator, or leave provider_image out.",
+        )
+    elif wrong:
+        # One that exists keeps what it was made with, and its nodes may have joined in another way.
+        verdict: Verdict = "failed" if this is None or wish.provider_image else "warning"
+        yield Check(name, verdict, f"No node could join: {text} {wrong}.", f"Name an image of {FIT} in provider_image.")
+    elif is_unknown(found):
+        yield Check(
+            name, "warning", f"Whether nodes can join with {text} cannot be told by its tag.", f"It should be {FIT}."
+        )
+    else:
+        yield Check(name, "ok", f"Nodes can join with {text}.")
 
 
 def storage(wish: Wish, classes: Sequence[Object]) -> Iterator[Check]:

@@ -26,7 +26,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     HOSTED_CONTROL_PLANES,
     MAAS_MACHINES,
     MACHINE_DEPLOYMENTS,
+    MACHINE_SETS,
     MACHINES,
+    NAMESPACES,
     NODE_POOLS,
     NODES,
     SECRETS,
@@ -34,6 +36,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     STORAGE_CLASSES,
     Kind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
@@ -42,17 +45,33 @@ SUPPORTED_VERSIONS = "supported-versions"
 HOSTED_CLUSTERS_CRD = "hostedclusters.hypershift.openshift.io"
 AT_ONCE = 8
 
-# What the modules do in the namespace of the hosted cluster, and in that of its control plane.
-WRITTEN: Sequence[tuple[Kind, str]] = (
-    (HOSTED_CLUSTERS, "get list watch create patch delete"),
-    (NODE_POOLS, "get list watch create patch delete"),
-    (SECRETS, "get create patch delete"),
-)
-WATCHED: Sequence[tuple[Kind, str]] = (
-    (HOSTED_CONTROL_PLANES, "list watch"),
-    (MACHINE_DEPLOYMENTS, "list watch"),
-    (MACHINES, "list watch"),
-    (MAAS_MACHINES, "list watch"),
+OWN, INNER = "that of the hosted cluster", "that of its control plane"
+
+
+@dataclass(frozen=True)
+class Right:
+    """What the modules do with one kind, in one of the two namespaces."""
+
+    kind: Kind
+    place: str
+    verbs: str
+    on_maas_only: bool = False
+
+
+RIGHTS: Sequence[Right] = (
+    Right(HOSTED_CLUSTERS, OWN, "get list watch create patch delete"),
+    Right(NODE_POOLS, OWN, "get list watch create patch delete"),
+    Right(SECRETS, OWN, "get list create patch delete"),
+    Right(CONFIG_MAPS, OWN, "get list create patch delete"),
+    Right(HOSTED_CONTROL_PLANES, INNER, "get list watch"),
+    Right(MACHINE_DEPLOYMENTS, INNER, "list watch", on_maas_only=True),
+    # Nodes that cannot be drained any more are let go.
+    Right(MACHINE_SETS, INNER, "list watch patch", on_maas_only=True),
+    Right(MACHINES, INNER, "list watch patch", on_maas_only=True),
+    Right(MAAS_MACHINES, INNER, "list watch", on_maas_only=True),
+    # A changed key of MAAS is brought to the running provider.
+    Right(SECRETS, INNER, "get patch", on_maas_only=True),
+    Right(DEPLOYMENTS, INNER, "list patch", on_maas_only=True),
 )
 EVERYTHING = Kind("*/*", "*", "*")
 
@@ -81,19 +100,36 @@ def _rights(task: Task, wish: Wish) -> list[str]:
     """What the user may not do of what will be done. An administrator is known by one question."""
     if task.kube.may("*", EVERYTHING):
         return []
-    place = f"{wish.namespace}-{wish.name.replace('.', '-')}"
-    kinds = WATCHED if wish.on_maas else WATCHED[:1]
-    asked = [
-        (verb, kind, namespace)
-        for namespace, table in ((wish.namespace, WRITTEN), (place, kinds))
-        for kind, verbs in table
-        for verb in verbs.split()
-    ]
+    asked = rights(wish)
+    if not _has_namespace(task, wish.namespace):
+        asked.append(("create", NAMESPACES, ""))
     answers = dict(each(asked, lambda question: task.kube.may(*question), AT_ONCE))
     for answer in answers.values():
         if isinstance(answer, Failure):
             raise answer
-    return [f"{verb} {kind.resource} in {space}" for verb, kind, space in asked if not answers[verb, kind, space]]
+    refused = [question for question in asked if not answers[question]]
+    return [f"{verb} {kind.resource}" + (f" in {space}" if space else "") for verb, kind, space in refused]
+
+
+def rights(wish: Wish) -> list[tuple[str, Kind, str]]:
+    """The verb, kind and namespace of all that the modules do for this hosted cluster."""
+    places = {OWN: wish.namespace, INNER: control_plane_namespace(wish.namespace, wish.name)}
+    return [
+        (verb, right.kind, places[right.place])
+        for right in RIGHTS
+        if wish.on_maas or not right.on_maas_only
+        for verb in right.verbs.split()
+    ]
+
+
+def _has_namespace(task: Task, name: str) -> bool:
+    """One that this user may not look at was made for it by somebody else."""
+    try:
+        return task.kube.get(NAMESPACES, name) is not None
+    except Failure as failure:
+        if failure.kind != "forbidden":
+            raise
+        return True
 
 
 def _release(task: Task, wish: Wish) -> registry.Answer | None:
@@ -167,6 +203,12 @@ MACHINES_NEED = ("ready", "clusters", "pools", "maas_machines")
 JUDGES: Sequence[Judge] = (
     Judge("platform", ("crd",), lambda wish, facts: checks.platform(wish, facts["crd"])),
     Judge("operator", ("operators",), lambda _wish, facts: checks.operator(facts["operators"])),
+    Judge(
+        "provider",
+        ("operators", "clusters"),
+        lambda wish, facts: checks.provider(wish, facts["operators"], facts["clusters"]),
+        lambda wish: wish.on_maas,
+    ),
     Judge(
         "operator and release",
         ("supported",),

@@ -26,7 +26,7 @@ FORK_DEFAULT = (
 
 # Release line → the first version that publishes the addresses by which node certificates are approved.
 FIRST_WITH_ADDRESSES: Mapping[tuple[int, int], tuple[int, int, int]] = {(4, 8): (4, 8, 5), (4, 9): (4, 9, 4)}
-_NEED = "v4.8.5-spectro, v4.9.4-spectro or newer"
+FIT = "v4.8.5-spectro, v4.9.4-spectro or newer"
 # The same release is tagged v4.9.5-spectro and v0.6.1-spectro-4.9.5.
 _SPECTRO = re.compile(r"v?(?:\d+\.\d+\.\d+-spectro-)?(4)\.(\d+)\.(\d+)(?:-spectro)?(?:$|[-.+])")
 _PLAIN = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:$|[-+])")
@@ -189,7 +189,7 @@ def refuse_provider(provider: Provider, asked: str | None, label: str) -> None:
             f"No node could join {label}: the provider image {provider.image} ({provider.source}) {wrong}.",
             object=label,
             reason="provider image",
-            hint=f"Name an image of {_NEED} in provider_image. If you know better, set allow_unfit_provider: true.",
+            hint=f"Name an image of {FIT} in provider_image. If you know better, set allow_unfit_provider: true.",
         )
 
 

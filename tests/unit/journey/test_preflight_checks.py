@@ -273,6 +273,38 @@ def test_the_operator_must_support_the_release(release: str, versions: list[str]
     assert only(checks.supported_versions(wish(release=release), config)).status == status
 
 
+OLD, FIT = "registry/maas:v4.9.3-spectro", "registry/maas:v4.9.5-spectro"
+TOLD = [
+    {
+        "metadata": {"name": "operator"},
+        "spec": {"template": {"spec": {"containers": [{"env": [{"name": "IMAGE_MAAS_CAPI_PROVIDER", "value": FIT}]}]}}},
+    }
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept", "operators", "status"),
+    [
+        (FIT, "", [], "ok"),
+        (OLD, "", [], "failed"),
+        ("", "", [], "failed"),
+        ("", "", TOLD, "ok"),
+        (OLD, "", TOLD, "failed"),
+        ("", FIT, [], "ok"),
+        # It is there already, and keeps what it was made with.
+        ("", OLD, [], "warning"),
+        ("registry/maas:mine", "", [], "warning"),
+    ],
+)
+def test_nodes_must_be_able_to_join_with_the_provider(
+    asked: str, kept: str, operators: list[Object], status: str
+) -> None:
+    there = cluster("demo", "2026-01-01T00:00:00Z")
+    there["metadata"]["annotations"] = {"hypershift.openshift.io/capi-provider-maas-image": kept}
+    found = checks.provider(wish(provider_image=asked), operators, [there] if kept else [])
+    assert only(found).status == status
+
+
 def storage_class(name: str, default: str = "") -> Object:
     notes = {"storageclass.kubernetes.io/is-default-class": default} if default else {}
     return {"metadata": {"name": name, "annotations": notes}}

@@ -16,6 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from hosted.play import reach, run
+from hosted.told import WHO_ASKS
 from integration.harness import Outcome, run_task
 from lab.kube.api import MAAS_MACHINES
 from lab.kube.handle import Lab
@@ -93,6 +94,9 @@ def test_nodes_join_and_a_lie_about_an_address_is_found_out(signed: Journey, lab
     assert [one["node"].partition(".")[0] for one in refused] == [liar]
     assert "10.99.250.250: not among the addresses in MAAS" in refused[0]["message"]
     assert not refused[0]["passing"]
+    told = run(lab, "hosted_cluster_diagnosis", {"name": NAME})["diagnosis"]
+    steps = {one["next_step"] for one in told if refused[0]["name"] in one["object"]}
+    assert steps == {WHO_ASKS}
 
     def joined() -> bool:
         approved.extend(one for one in look(lab)["certificate_requests"] if one["approved"])

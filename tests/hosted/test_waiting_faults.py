@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import TOUCHED
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Goal
+from hosted.told import DOWN, EXPIRES, RESTARTS, STANDS_STILL, STUTTERS, Told
 from hosted.waits import Waiting
 from lab.kube.api import HOSTED_CLUSTERS
 from lab.kube.bare import kinds_of
@@ -132,8 +133,9 @@ def test_a_wait_lives_through_an_api_server_that_restarts(operator: Operator) ->
     operator.says("step 1")
     waiting = operator.watched()
     waiting.hears("step 1")
-    operator.lab.fault("restart-api")
+    operator.lab.fault(RESTARTS.fault)
     gone = waiting.hears("management API: it does not answer since")
+    assert RESTARTS.is_said(waiting.said[gone])
     back = waiting.hears("management API: it answers again", after=gone)
     operator.lab.until("the API answers", operator.lab.api.healthy)
     operator.says("step 2")
@@ -148,7 +150,7 @@ def test_a_wait_lists_anew_when_its_watches_have_expired(operator: Operator) -> 
     operator.says("step 1")
     waiting = operator.watched()
     waiting.hears("step 1")
-    operator.lab.fault("watch-expiry")
+    operator.lab.fault(EXPIRES.fault)
     operator.lab.until("the API answers", operator.lab.api.healthy)
     operator.says("step 2")
     waiting.hears("step 2")
@@ -156,13 +158,14 @@ def test_a_wait_lists_anew_when_its_watches_have_expired(operator: Operator) -> 
     assert waiting.ended().sight
     own = HOSTED_CLUSTERS.path(NAMESPACE)
     assert Counter(waiting.reads)[own] == 2, waiting.reads
+    assert_said_nothing_of(EXPIRES, waiting)
 
 
 def test_a_wait_outlasts_an_etcd_that_stands_still(operator: Operator) -> None:
     operator.says("step 1")
     waiting = operator.watched()
     waiting.hears("step 1")
-    operator.lab.fault("pause", name="etcd")
+    operator.lab.fault(STANDS_STILL.fault, **STANDS_STILL.words)
     # Longer than the time within which the silent states are taken for an end.
     with pytest.raises(LabError, match="never said"):
         waiting.hears("step 2", limit=20)
@@ -172,6 +175,25 @@ def test_a_wait_outlasts_an_etcd_that_stands_still(operator: Operator) -> None:
     waiting.hears("step 2")
     operator.is_done()
     assert waiting.ended().sight
+    assert_said_nothing_of(STANDS_STILL, waiting)
+
+
+def test_a_wait_outlasts_an_api_server_that_stutters(operator: Operator) -> None:
+    operator.says("step 1")
+    waiting = operator.watched()
+    waiting.hears("step 1")
+    operator.lab.fault(STUTTERS.fault, name="kube-apiserver", share="0.8", every="1")
+    operator.says("step 2")
+    waiting.hears("step 2")
+    operator.lab.heal(STUTTERS.fault)
+    operator.is_done()
+    assert waiting.ended().sight
+    assert_said_nothing_of(STUTTERS, waiting)
+
+
+def assert_said_nothing_of(fault: Told, waiting: Waiting) -> None:
+    assert fault.line == ""
+    assert [line for line in waiting.said if line.startswith("management API")] == []
 
 
 def test_the_end_of_the_time_names_what_it_waits_for(operator: Operator) -> None:
@@ -190,8 +212,9 @@ def test_the_end_of_the_time_names_an_api_that_is_away(operator: Operator) -> No
     operator.says("step 1")
     waiting = operator.watched(timeout=15.0)
     waiting.hears("step 1")
-    operator.lab.fault("down", name="kube-apiserver")
+    operator.lab.fault(DOWN.fault, **DOWN.words)
     waiting.ended()
+    assert any(DOWN.is_said(line) for line in waiting.said), waiting.said
     assert waiting.failure is not None
     assert waiting.failure.kind == "timeout"
     assert "It still waits: management API: it does not answer since" in waiting.failure.message

@@ -29,6 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses imp
 
 # Why a certificate request waits that may be approved later: who has to do something before.
 WAITS_FOR: Mapping[str, str] = {"node_not_linked": "provider", "no_node": "node", "leaving": "provider"}
+WHO_ASKS = "Find out who asks. Nobody should approve it before that is known."
 
 
 # -- node pools and machines -------------------------------------------------------------------------------------------
@@ -212,8 +213,7 @@ def _of_request(found: Evidence, verdict: Verdict, since: str) -> tuple[str, str
         turn = WAITS_FOR.get(verdict.reason, "maas")
         return f"{about}: {verdict.message}", turn, severity_of("wait", turn, since, found.now), ""
     weight = severity_of("grace", "user", since, found.now)
-    step = "Find out who asks. Nobody should approve it before that is known."
-    return f"{about}, and is not to be approved: {verdict.message}", "user", weight, step
+    return f"{about}, and is not to be approved: {verdict.message}", "user", weight, WHO_ASKS
 
 
 def nodes(found: Evidence) -> Iterator[Complaint]:

@@ -105,12 +105,13 @@ Faults
 ------
 
 These faults of the lab (see :ref:`ansible_collections.metalshift.maas.docsite.lab_faults_guide`) end in these lines,
-which a test compares with what is really said. ``<...>`` stands for what differs each time.
+which tests compare with what is really said in the lab; of {not_compared} they compare the
+lines with the manifests and requests alone. ``<...>`` stands for what differs each time.
 
 {faults}"""
 
 
-def page(faults: Iterable[Sequence[str]]) -> str:
+def page(faults: Iterable[Sequence[str]], not_compared: Iterable[str]) -> str:
     """The guide, as it is in docs/docsite; `faults`: fault, way, line, verdict and how the hint begins."""
     shown = [(*each[:3], VERDICTS.get(each[3], each[3]), plain_text(_whole(each[4]))) for each in faults]
     return PAGE.format(
@@ -119,6 +120,7 @@ def page(faults: Iterable[Sequence[str]]) -> str:
         stop=VERDICTS["stop"],
         graced=VERDICTS["grace"],
         conditions="\n".join(_sections()),
+        not_compared=", ".join(not_compared),
         faults=_table(("Fault", "On the way to", "What is said", "The wait", "What to do"), shown),
     )
 

@@ -13,6 +13,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.shared_rows 
 HOSTED_CLUSTER, NODE_POOL = "HostedCluster", "NodePool"
 
 RECREATE = "This cannot be changed later: delete the hosted cluster, and create it anew."
+STUCK_IN_PLACE = (
+    "Look at the log of machine-config-daemon on that node, and correct the configuration; or delete its Machine: "
+    "another one takes its place."
+)
 UNPAUSE = "Un-pause it: paused: false."
 ONCE_FOUND = "Create it; the operator goes on by itself."
 
@@ -716,6 +720,7 @@ NODE_POOLS = (
                 "grace",
                 "InplaceUpgradeFailed",
                 ("in nodepool degraded: {why}",),
+                STUCK_IN_PLACE,
             ),
             Row("False", "has its version", "fine"),
             Row("True", "rolling out version {version}", words=("Target version: {version}",)),
@@ -734,6 +739,7 @@ NODE_POOLS = (
                 "grace",
                 "InplaceUpgradeFailed",
                 ("in nodepool degraded: {why}",),
+                STUCK_IN_PLACE,
             ),
             Row("False", "has its configuration", "fine"),
             Row(

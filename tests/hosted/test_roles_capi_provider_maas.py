@@ -14,6 +14,7 @@ import yaml
 
 from hosted.play import play
 from hosted.readme import example
+from integration.documented import playbook
 from integration.harness import Played, assert_no_secret
 from lab.kube import examples
 from lab.kube.api import CONFIG_MAPS, DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, PODS, SECRETS, Object, of_name
@@ -267,6 +268,14 @@ def test_pairs_that_do_not_fit_are_refused(own: Lab, tmp_path: Path, components:
     for sentence, (_wish, words) in zip(said, wishes, strict=True):
         assert words in sentence
     assert own.api.get(NAMESPACES, STAND_ALONE) is None
+
+
+def test_the_example_for_the_provider_by_itself_runs(own: Lab, tmp_path: Path, components: Path) -> None:
+    url = "https://mirror.example/cluster-api-provider-maas/v0.8.0/infrastructure-components.yaml"
+    file = playbook("capi_provider_maas/README.md 2", tmp_path, **{url: str(components)})
+    played = play(own, tmp_path, file, {"capi_provider_maas_components_variables": {"CONCURRENCY": 4}}, "--check")
+    assert played.status == 0, played.output
+    assert changed(played)
 
 
 def test_it_installs_the_components_with_what_is_wished(own: Lab, tmp_path: Path, components: Path) -> None:

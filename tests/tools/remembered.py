@@ -30,7 +30,7 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 # What they depend on, and on nothing else of the clone.
 FILES = ("tests/lab/", "tests/conformance/", "tests/conftest.py", "tests/pytest.ini", "tests/tools/conftest.py")
 FILES_OF: Mapping[str, tuple[str, ...]] = {
-    "hosted": ("tests/", "plugins/", "roles/", "playbooks/", "extensions/", "meta/", "galaxy.yml")
+    "hosted": ("tests/", "plugins/", "roles/", "playbooks/", "extensions/", "meta/", "docs/", "galaxy.yml", "README.md")
 }
 # They change which programs are built or used, and which checks can be made.
 VARIABLES = ("KUBEBUILDER_ASSETS", "GOFLAGS", "GOTOOLCHAIN")

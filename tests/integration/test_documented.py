@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The examples of the guides do what is said of them. Those of hosted clusters are run in the lab."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import certifi
+import pytest
+
+from integration.documented import EXAMPLES, ROOT, SIMULATOR, blocks, playbook
+from integration.harness import clean_environment, reach
+from lab.simulator import Simulator
+
+
+def racks(sim: Simulator) -> None:
+    for zone in ("az1", "az2", "az3"):
+        sim.machines(2, zones=[zone], tags=["nvme"], memory=131072)
+
+
+#: What has to be there before, and what the example is told by words that are replaced in it.
+BEFORE: Mapping[str, Callable[[Simulator], None]] = {
+    "claims_guide.rst 1": racks,
+    "failures_guide.rst 1": lambda sim: None,
+    "getting_started_guide.rst 1": lambda sim: None,
+    "machines_guide.rst 1": lambda sim: None,
+}
+GIVEN = ("-e", "bmc_password=sesame")
+
+
+def test_each_example_is_run_somewhere() -> None:
+    assert sorted(name for name, _text in blocks()) == sorted(EXAMPLES)
+    for where in EXAMPLES.values():
+        assert where.startswith("no playbook: ") or (ROOT / "tests" / where).is_file(), where
+    assert sorted(BEFORE) == sorted(name for name, where in EXAMPLES.items() if where == SIMULATOR)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--check", "--diff")], ids=["run", "check"])
+@pytest.mark.parametrize("name", BEFORE)
+def test_an_example_of_the_guides_runs(tmp_path: Path, name: str, arguments: tuple[str, ...]) -> None:
+    with Simulator() as maas:
+        maas.auto(0.1)
+        BEFORE[name](maas)
+        words = {
+            "https://maas.example.com:5443/MAAS": maas.url,
+            "/etc/ssl/certs/our-ca.pem": certifi.where(),
+            "{{ vault_maas_api_key }}": maas.api_key,
+        }
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("ansible-playbook")),
+                playbook(name, tmp_path, **words),
+                *GIVEN,
+                *arguments,
+            ],
+            cwd=tmp_path,
+            env={**clean_environment(tmp_path), **reach(maas)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "failed=0" in done.stdout
+    assert "ok=0" not in done.stdout

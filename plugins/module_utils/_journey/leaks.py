@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import LEAVING, Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import claim_to_erase, tag_of
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.remains import Remains, gather
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
@@ -230,7 +231,16 @@ def _tags(remains: Remains) -> Iterator[Leak]:
     mine = [name for name in dict.fromkeys((remains.infra_id, remains.memory.infra_id)) if name]
     for tag in remains.tags or ():
         name = str(tag["name"])
-        if not name.startswith(LXD_TAGS) or remains.is_there:
+        if remains.is_there:
+            continue
+        if name == tag_of(claim_to_erase(f"{remains.namespace}/{remains.name}")):
+            yield Leak(
+                "tag",
+                name,
+                "the machines that carry it were to be erased when they left the cluster, and no run has come to it",
+                "Remove the cluster once more with metalshift.maas.hosted_cluster and erase: true.",
+            )
+        if not name.startswith(LXD_TAGS):
             continue
         ours = any(part in name for part in mine)
         yield Leak(

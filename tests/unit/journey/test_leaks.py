@@ -106,6 +106,7 @@ FOREIGN = [machine(workload_annotations={"metalshift_claim": "shop"})]
             "leak",
             "User reserved, and used by nothing",
         ),
+        ({"tags": [{"name": "metalshift-erase_clusters_demo"}]}, "tag", "leak", "were to be erased"),
         ({"tags": [{"name": "maas-lxd-wlc-other"}]}, "tag", "suspect", "the MAAS provider makes it"),
         (
             {"tags": [{"name": "maas-lxd-wlc-demo-x1"}], "memory": Memory(infra_id="demo-x1")},

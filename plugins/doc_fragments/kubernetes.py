@@ -12,7 +12,7 @@ class ModuleDocFragment:
 options:
   kubeconfig:
     description:
-      - The path of a kubeconfig, or its content as a dictionary.
+      - The path of a kubeconfig, or its content, as a dictionary or as text.
       - If neither this nor O(host) is set, the service account of the pod is used, then the file that the environment
         variable E(KUBECONFIG) names, then C(~/.kube/config).
       - If not set, the environment variable E(K8S_AUTH_KUBECONFIG) is used.

@@ -77,7 +77,18 @@ SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|key-data|certificate|crede
 
 PASSWORD_IN_URL = re.compile(r"//[^/\s:@]*:([^\s]+)@")
 
+# A value with its name, in YAML or in JSON.
+NAMED_VALUE = re.compile(
+    r"""(?<![\w.-])["']?([\w.-]+)["']?[ \t]*:[ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"',{}\[\]|>][^\s,{}\[\]]*))"""
+)
+
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+
+
+def is_content(value: str) -> bool:
+    """Whether a text that may be a path is what such a file holds: a kubeconfig, or a certificate with its key."""
+    text = value.strip()
+    return "\n" in text or text.startswith(("{", "apiVersion:", "-----BEGIN"))
 
 
 @dataclass(frozen=True)
@@ -140,8 +151,18 @@ def _secrets(options: Options, params: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, Mapping) and option.get("type") == "raw":
             # A kubeconfig, given whole in the place of its path.
             yield from _leaves(value, all_of_them=False)
+        elif isinstance(value, str) and option.get("type") in ("raw", "path") and is_content(value):
+            yield from _in_text(value)
         elif isinstance(value, str):
             yield from PASSWORD_IN_URL.findall(value)
+
+
+def _in_text(text: str) -> Iterator[str]:
+    """A text that was given whole in the place of its path, and the secrets in it, whether it can be read or not."""
+    yield text
+    for name, *ways in NAMED_VALUE.findall(text):
+        if SECRET_KEY.search(name):
+            yield from filter(None, ways)
 
 
 def _leaves(value: Any, all_of_them: bool) -> Iterator[str]:
@@ -173,6 +194,8 @@ def _masked_value(option: dict[str, Any] | None, value: Any) -> Any:
         return _masked(option["options"], value)
     # Suboptions may be given as text, in JSON or as key=value, whole or cut at its commas; a name is only a name.
     if "options" in option and isinstance(value, str) and not re.fullmatch(r"[\w.:-]*", value):
+        return HIDDEN
+    if isinstance(value, str) and option.get("type") in ("raw", "path") and is_content(value):
         return HIDDEN
     # Options that were meant to be a dict and came as its text, in the place of a name: who knows what is in it.
     if isinstance(value, str) and value.lstrip().startswith("{"):

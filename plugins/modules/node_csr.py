@@ -43,8 +43,8 @@ options:
     default: clusters
   hosted_kubeconfig:
     description:
-      - The kubeconfig of the hosted cluster, as a path or as its content. If not set, the one that the cluster
-        publishes is used.
+      - The kubeconfig of the hosted cluster, as a path, or as its content in a dictionary or as text. If not set, the
+        one that the cluster publishes is used.
       - It helps where the address in the published one cannot be reached. Which machines are the cluster's is read from
         the management cluster in either case.
     type: raw

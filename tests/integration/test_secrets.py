@@ -130,3 +130,26 @@ def test_a_bmc_that_repeats_the_password_is_masked(sim: Simulator, tmp_path, way
     assert played.status != 0
     assert "connection timeout" in played.output
     assert_no_secret(played.output + json.dumps(played.events), [POWER])
+
+
+KUBECONFIG = (
+    "apiVersion: v1\nclusters: []\nusers:\n- user:\n    token: tok-hunter2-kube\n    client-key-data: a2V5LWh1bnRlcjI\n"
+)
+
+
+def test_a_kubeconfig_that_is_given_as_text_is_nowhere(sim: Simulator, tmp_path, way) -> None:
+    """Neither one that cannot be used, nor one that stands where a path is asked for."""
+    given, run = tmp_path / "given", tmp_path / "run"
+    given.mkdir()
+    run.mkdir()
+    (given / "text").write_text(KUBECONFIG)
+    text = f"{{{{ lookup('file', '{given}/text') }}}}"
+    tasks = [
+        {"metalshift.maas.node_csr": {"name": "demo", **options}, "ignore_errors": True, **way}
+        for options in ({"kubeconfig": text}, {"host": "https://x", "api_key": "t", "client_key": text})
+    ]
+    played = run_playbook(run, tasks, "-vvvv", environment=reach(sim))
+    assert [event["result"]["failure"]["kind"] for event in played.events] == ["invalid", "invalid"], played.output
+    secrets = ("tok-hunter2-kube", "a2V5LWh1bnRlcjI")
+    assert_no_secret(played.output + json.dumps(played.events), secrets)
+    assert_no_secret_left(run, secrets)

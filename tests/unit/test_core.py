@@ -159,6 +159,19 @@ SPEC = Spec(
     kube=True,
 )
 
+KUBECONFIG = """apiVersion: v1
+clusters:
+- cluster: {server: "https://api.example:6443"}
+users:
+- name: jo
+  user:
+    token: T0p
+    client-key-data: "S3cret key"
+    password: 'pw,9'
+    client-certificate-data: Q2VydA==
+"""
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
+
 
 @pytest.mark.parametrize(
     ("params", "secrets"),
@@ -179,6 +192,10 @@ SPEC = Spec(
         ({"maas_api_key": "a:b:c"}, {"a:b:c"}),
         ({"kubeconfig": "/home/jo/.kube/config"}, set()),
         ({"kubeconfig": {"users": [{"user": {"token": "T", "client-key-data": "K"}}], "kind": "Config"}}, {"T", "K"}),
+        ({"kubeconfig": KUBECONFIG}, {KUBECONFIG, "T0p", "S3cret key", "pw,9", "Q2VydA=="}),
+        ({"kubeconfig": '{"token": "T", "server": "https://x"}'}, {'{"token": "T", "server": "https://x"}', "T"}),
+        ({"kubeconfig": "users: [\n  token: T"}, {"users: [\n  token: T", "T"}),
+        ({"client_key": PEM}, {PEM}),
         ({"proxy_headers": {"basic_auth": "jo:pw", "user_agent": "x"}}, {"jo:pw"}),
     ],
 )
@@ -204,6 +221,9 @@ def test_the_secrets_of_a_task_are_known(params, secrets):
         ({"maas_api_key": "a:b:c", "maas_timeout": 5.0}, {"maas_api_key": HIDDEN, "maas_timeout": 5.0}),
         ({"kubeconfig": "/home/jo/.kube/config"}, {"kubeconfig": "/home/jo/.kube/config"}),
         ({"kubeconfig": {"users": []}}, {"kubeconfig": HIDDEN}),
+        ({"kubeconfig": KUBECONFIG}, {"kubeconfig": HIDDEN}),
+        ({"kubeconfig": "apiVersion: v1"}, {"kubeconfig": HIDDEN}),
+        ({"client_key": PEM}, {"client_key": HIDDEN}),
     ],
 )
 def test_options_are_shown_without_secrets(params, shown):

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import is_content
 
 MISSING: ImportError | None = None
 try:
@@ -110,6 +111,9 @@ def _load(configuration: Any, params: Mapping[str, Any], environment: Mapping[st
     if isinstance(given, Mapping):
         _from_dict(configuration, given, context, persist)
         return
+    if isinstance(given, str) and is_content(given):
+        _from_dict(configuration, _parsed(given), context, persist)
+        return
     if not given and not context and _in_a_pod(configuration):
         return
     _from_files(configuration, str(given or environment.get("KUBECONFIG") or "~/.kube/config"), context, persist)
@@ -173,6 +177,9 @@ def _parsed(content: str | bytes, where: str = "the one given") -> Mapping[str, 
 
 
 def _must_be_readable(option: str, path: str | None) -> None:
+    if path and is_content(path):
+        # It is not shown: it may be a key.
+        raise invalid(f"{option} holds the content of a file.", "Give the path of the file.")
     if path and not os.access(os.path.expanduser(path), os.R_OK):
         raise invalid(f"{option} names a file that does not exist or cannot be read: {path}.")
 

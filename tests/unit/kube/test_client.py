@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import errors
@@ -316,11 +317,11 @@ def kubeconfig(server: str, **user: str) -> dict[str, Any]:
 
 def test_a_kubeconfig_may_be_given_whole_or_by_its_path(play: Play, tmp_path: Path) -> None:
     version = Call("GET /version", json={"gitVersion": "v1"})
-    server = play(version, version)
+    server = play(*[version] * 5)
     whole = kubeconfig(f"http://127.0.0.1:{server.port}", token="token-k")
     file = tmp_path / "config"
     file.write_text(json.dumps(whole))
-    for given in (whole, str(file)):
+    for given in (whole, str(file), json.dumps(whole), json.dumps(whole, indent=2), f"---\n{yaml.safe_dump(whole)}"):
         assert Kube(Access.from_params({"kubeconfig": given}, {})).version == {"gitVersion": "v1"}
     assert {seen.headers["authorization"] for seen in server.seen} == {"Bearer token-k"}
 
@@ -359,6 +360,21 @@ def test_a_file_that_is_no_kubeconfig_is_not_shown(tmp_path: Path) -> None:
     file.write_text("users: [{token: s3cr3t\n")
     with pytest.raises(Failure, match="not a kubeconfig") as caught:
         Access.from_params({"kubeconfig": str(file)}, {})
+    assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kubeconfig": "apiVersion: v1\nusers: [{user: {token: s3cr3t\n"},
+        {"kubeconfig": '{"users": [{"user": {"token": "s3cr3t"}}]}'},
+        {"kubeconfig": yaml.safe_dump({**kubeconfig("https://x", token="s3cr3t"), "current-context": "other"})},
+        {"host": "https://x", "api_key": "t", "client_key": "-----BEGIN PRIVATE KEY-----\ns3cr3t\n"},
+    ],
+)
+def test_a_text_that_cannot_be_used_is_not_shown(params: dict[str, Any]) -> None:
+    with pytest.raises(Failure, match=r"the one given|holds the content of a file") as caught:
+        Access.from_params(params, {})
     assert "s3cr3t" not in str(caught.value)
 
 

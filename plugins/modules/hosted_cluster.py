@@ -16,9 +16,9 @@ description:
   - Brings a HostedCluster of HyperShift to what the task says, with the Secrets that it needs. Its nodes are made with
     M(metalshift.maas.node_pool).
   - What the task does not mention stays as it is. Null in O(spec_overrides) takes a field away.
-  - What cannot be changed is compared first. A task that would change it fails with the name of the field and both
-    values, before anything is written. So does one that asks for what would only fail later, such as networks that
-    overlap.
+  - What cannot be changed is compared first. A task that would change it, or take it away, fails with the name of the
+    field and both values, before anything is written. So does one that asks for what would only fail later, such as
+    networks that overlap.
   - Fields are written by server-side apply under the name C(metalshift.maas), and never taken from somebody else. A
     conflict names who keeps the field.
   - When a task has waited for the cluster, its machines carry the annotations C(metalshift_cluster) and
@@ -142,7 +142,9 @@ options:
         a backup of etcd cannot be read without it.
     type: bool
   etcd_encryption_secret:
-    description: A Secret of the same namespace with the encryption key under C(key), in place of one that is made.
+    description:
+      - A Secret of the same namespace with the encryption key under C(key), in place of one that is made.
+      - It cannot be given to a cluster that is there and not encrypted.
     type: str
   fips:
     description: Whether nodes run in FIPS mode. It cannot be changed.

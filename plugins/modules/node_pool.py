@@ -16,8 +16,8 @@ description:
   - Brings a NodePool of HyperShift to what the task says. Its nodes are machines of MAAS, which the provider allocates
     and deploys.
   - What the task does not mention stays as it is. Null in O(spec_overrides) takes a field away.
-  - What cannot be changed is compared first. A task that would change it fails with the name of the field and both
-    values, before anything is written.
+  - What cannot be changed is compared first. A task that would change it, or take it away, fails with the name of the
+    field and both values, before anything is written.
   - Fields are written by server-side apply under the name C(metalshift.maas), and never taken from somebody else. A
     conflict names who keeps the field.
   - When a task has waited for the pool, its machines carry the annotations C(metalshift_cluster) and

@@ -243,6 +243,20 @@ WRONG = [
     ),
     Wrong(
         "hosted_cluster",
+        {"name": "demo", "spec_overrides": {"secretEncryption": None, "services": None}, **HASTE},
+        "spec.secretEncryption.type cannot be changed: it is aescbc, and not set is asked for",
+        "conflict",
+        THERE,
+    ),
+    Wrong(
+        "hosted_cluster",
+        {"name": "bare", "etcd_encryption_secret": "key", **HASTE},
+        "it is not encrypted, and etcd_encryption_secret: key is asked for",
+        "conflict",
+        [("hosted_cluster", {**BARE, "etcd_encryption": False})],
+    ),
+    Wrong(
+        "hosted_cluster",
         {"name": "bare", "wait_for": "nodes"},
         "wait_for: nodes cannot be had on platform none",
         before=[("hosted_cluster", BARE)],

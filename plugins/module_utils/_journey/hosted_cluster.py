@@ -131,8 +131,6 @@ class Run:
                 object=self.label,
                 hint="Wait for its end with state: absent, then create it anew.",
             )
-        else:
-            cluster_manifest.refuse_late_encryption(self.params, live, self.label)
 
     def _refuse_incapable(self, wish: Wish) -> None:
         """What the management cluster cannot do, and what would fail only later."""
@@ -177,12 +175,14 @@ class Run:
     # -- what is wished ----------------------------------------------------------------------------------------------
 
     def _wish(self, live: Object | None) -> Wish:
-        wanted = cluster_manifest.manifest(self.params, live, applied(live) if live else {})
+        ours = applied(live) if live else {}
+        wanted = cluster_manifest.manifest(self.params, live, ours)
         for path, value in ((("metadata", "name"), self.name), (("metadata", "namespace"), self.namespace)):
             if at(wanted, path) != value:
                 raise invalid(f"{'.'.join(path)} cannot be overridden.")
         if live is not None:
-            refuse_changes(HOSTED_CLUSTER, self.label, live, wanted)
+            cluster_manifest.refuse_late_encryption(self.params, live, wanted, self.label)
+            refuse_changes(HOSTED_CLUSTER, self.label, live, wanted, ours)
         return Wish(wanted, live)
 
     def _needed(self, live: Object | None) -> Iterator[Wish]:

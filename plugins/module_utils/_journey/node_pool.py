@@ -178,7 +178,7 @@ class Run:
         kept = applied(live) if live else {}
         wanted = pool_manifest.manifest(self.params, live, kept, cluster, self._config_names())
         if live is not None:
-            refuse_changes(NODE_POOL, self.label, live, wanted)
+            refuse_changes(NODE_POOL, self.label, live, wanted, kept)
         return Wish(wanted, live)
 
     def _config_names(self) -> list[str] | None:

@@ -56,6 +56,7 @@ FOR_MAAS = (
     "credentials_secret",
 )
 PAUSED = ("spec", "pausedUntil")
+ENCRYPTED = ("spec", "secretEncryption", "type")
 ENCRYPTION = ("spec", "secretEncryption", "aescbc", "activeKey", "name")
 CREDENTIALS = ("spec", "platform", "maas", "identityRef", "name")
 
@@ -154,7 +155,7 @@ def _assignments(options: Options, live: Object | None, kept: Object) -> Iterato
         if getattr(refer, what) and getattr(refer, what) != at(live or {}, path):
             yield path, getattr(refer, what)
             if what == "encryption_key":
-                yield ("spec", "secretEncryption", "type"), "aescbc"
+                yield ENCRYPTED, "aescbc"
     yield from pausing(options["paused"], live, kept)
 
 
@@ -216,13 +217,21 @@ def refuse_contradictions(options: Options, live: Object | None) -> None:
         )
 
 
-def refuse_late_encryption(options: Options, live: Object, label: str) -> None:
-    """Raise the failure for a wish about encryption that comes after the cluster."""
-    there = at(live, ("spec", "secretEncryption", "type"))
-    if options["etcd_encryption"] is False and there:
-        raise _late(label, f"it is encrypted ({there}), and etcd_encryption: false is asked for")
-    if options["etcd_encryption"] and not there:
-        raise _late(label, "it is not encrypted, and etcd_encryption: true is asked for")
+def refuse_late_encryption(options: Options, live: Object, wanted: Object, label: str) -> None:
+    """Raise the failure for a wish about encryption that comes after the cluster. `wanted` is what would be applied."""
+    there = at(live, ENCRYPTED)
+    if there:
+        if options["etcd_encryption"] is False:
+            raise _late(label, f"it is encrypted ({there}), and etcd_encryption: false is asked for")
+        return
+    if options["etcd_encryption"]:
+        asked = "etcd_encryption: true"
+    elif options["etcd_encryption_secret"]:
+        asked = f"etcd_encryption_secret: {options['etcd_encryption_secret']}"
+    else:
+        asked = "spec_overrides with secretEncryption" if at(wanted, ENCRYPTED[:-1]) else ""
+    if asked:
+        raise _late(label, f"it is not encrypted, and {asked} is asked for")
 
 
 def _late(label: str, what: str) -> Failure:
@@ -231,5 +240,5 @@ def _late(label: str, what: str) -> Failure:
         f"{label} was left as it is: what etcd holds cannot be encrypted otherwise than it is: {what}.",
         object=label,
         reason="immutable",
-        hint="Leave etcd_encryption out, or make another cluster.",
+        hint="Leave what is said about encryption out, or make another cluster.",
     )

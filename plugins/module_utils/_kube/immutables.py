@@ -93,24 +93,36 @@ NODE_POOL: Sequence[Immutable] = (
 _COMPARED_WHOLE = {"capabilities"}
 
 
-def changed(table: Sequence[Immutable], live: Object, wanted: Object) -> Iterator[tuple[Immutable, Any, Any]]:
-    """Each immutable field that would change, with what it is and what was asked for.
+def changed(
+    table: Sequence[Immutable], live: Object, wanted: Object, ours: Object
+) -> Iterator[tuple[Immutable, Any, Any]]:
+    """Each immutable field that would change, with what it is and what it would be.
 
-    `wanted` is what will be applied: fields that it leaves out stay as they are.
+    `wanted` is what will be applied, `ours` what we applied before: what is in neither stays as it is, and what we gave
+    and do not give any more goes.
     """
     for immutable in table:
-        now, asked = at(live, immutable.path), at(wanted, immutable.path)
-        if asked is None or (now in (None, "") and immutable.field not in _COMPARED_WHOLE):
+        now, asked, given = (at(tree, immutable.path) for tree in (live, wanted, ours))
+        if asked is None and given is None:
             continue
-        if isinstance(now, Mapping) and isinstance(asked, Mapping):
-            asked = {**now, **asked}
-        if not alike(now, asked) and not immutable.allows(now, asked):
-            yield immutable, now, asked
+        if now in (None, "") and (asked is None or immutable.field not in _COMPARED_WHOLE):
+            continue
+        after = _after(now, asked, given)
+        if not alike(now, after) and not immutable.allows(now, after):
+            yield immutable, now, after
 
 
-def refuse_changes(table: Sequence[Immutable], label: str, live: Object, wanted: Object) -> None:
+def _after(now: Any, asked: Any, given: Any) -> Any:
+    if not isinstance(now, Mapping) or not isinstance(asked, Mapping):
+        return asked
+    before = given if isinstance(given, Mapping) else {}
+    others = {name: value for name, value in now.items() if name not in before}
+    return {**others, **{name: _after(now.get(name), value, before.get(name)) for name, value in asked.items()}}
+
+
+def refuse_changes(table: Sequence[Immutable], label: str, live: Object, wanted: Object, ours: Object) -> None:
     """Raise the failure that names every immutable field that would change, with both values."""
-    found = list(changed(table, live, wanted))
+    found = list(changed(table, live, wanted, ours))
     if not found:
         return
     texts = [

@@ -142,6 +142,21 @@ def test_a_cluster_cannot_be_created_from_too_little(given: dict[str, Any], says
 @pytest.mark.parametrize(
     ("given", "says"),
     [
+        ({"etcd_encryption": True}, "etcd_encryption: true"),
+        ({"etcd_encryption_secret": "key"}, "etcd_encryption_secret: key"),
+        ({"spec_overrides": {"secretEncryption": {"type": "kms"}}}, "spec_overrides with secretEncryption"),
+    ],
+)
+def test_what_is_not_encrypted_is_not_encrypted_later(given: dict[str, Any], says: str) -> None:
+    options, live = cluster_options(**given), {"spec": {"platform": {"type": "MAAS"}}}
+    wanted = cluster_manifest.manifest(options, live, {})
+    with pytest.raises(Failure, match=f"it is not encrypted, and {says} is asked for"):
+        cluster_manifest.refuse_late_encryption(options, live, wanted, "X")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
         ({"platform": "none", "zone": "az1"}, "zone is for platform maas, not None"),
         ({"platform": "none", "zone": "az1", "provider_image": "x"}, "zone, provider_image are for platform maas"),
         ({"platform": "none", "wait_for": "nodes"}, "wait_for: nodes cannot be had on platform none"),
@@ -169,9 +184,9 @@ def test_encryption_cannot_come_or_go_later(there: str | None, asked: bool | Non
     wish = cluster_options(etcd_encryption=asked)
     if refused:
         with pytest.raises(Failure, match="cannot be encrypted otherwise"):
-            cluster_manifest.refuse_late_encryption(wish, live, "X")
+            cluster_manifest.refuse_late_encryption(wish, live, live, "X")
     else:
-        cluster_manifest.refuse_late_encryption(wish, live, "X")
+        cluster_manifest.refuse_late_encryption(wish, live, live, "X")
 
 
 # -- node pools ------------------------------------------------------------------------------------------------------

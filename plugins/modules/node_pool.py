@@ -225,7 +225,7 @@ options:
       - What is waited for while O(wait=true).
       - V(nodes) are all nodes that the pool asks for, Ready, with the version and the configuration that it asks for.
         Platform V(none) has none that could be waited for.
-      - V(complete) is the rollout of the cluster's release with all its operators as well.
+      - V(complete) are these nodes, and the rollout of the cluster's release with all its operators as well.
       - What is paused is not waited for.
     type: str
     choices: [nodes, complete]

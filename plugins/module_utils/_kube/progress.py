@@ -73,7 +73,8 @@ def assess(
     """What is to say, and whether to go on waiting.
 
     `since` says of topics when their present line was first seen. `pools` are the node pools that matter: all, when
-    none is named; for the goal `gone`, the whole hosted cluster then.
+    none is named; for the goal `gone`, the whole hosted cluster then. The goal `complete` asks nothing of node pools
+    that are not named.
     """
     reached = _is_reached(sight, goal, pools)
     findings = [*_troubles(sight), *_findings(sight, goal, pools)]
@@ -117,8 +118,11 @@ def _is_reached(sight: Sight, goal: Goal, pools: Collection[str]) -> bool:
         return cluster_progress.is_reached(sight)
     if goal == "ignition":
         return cluster_progress.serves(sight) and not is_deleted(sight.cluster) and cluster_progress.ignites(sight)
-    if goal == "complete":
-        return cluster_progress.is_reached(sight) and cluster_progress.is_complete(sight)
+    if goal == "complete" and not (cluster_progress.is_reached(sight) and cluster_progress.is_complete(sight)):
+        return False
+    if goal == "complete" and not pools:
+        # A rollout is complete with some nodes, from whatever pool.
+        return True
     chosen = pools or sight.pools
     known = [sight.pools.get(name) for name in chosen]
     return (
@@ -145,7 +149,7 @@ def _findings(sight: Sight, goal: Goal, pools: Collection[str]) -> Iterator[Find
     if goal == "nodes":
         yield from _nodes(sight, pools, serving)
         return
-    yield from _pools_of_rollout(sight, pools, serving)
+    yield from _nodes(sight, pools, serving) if pools else _pools_of_rollout(sight, serving)
     if serving:
         yield from cluster_progress.frozen(sight)
         yield from cluster_progress.rollout(sight, pool_progress.nodes_ready(sight))
@@ -166,9 +170,9 @@ def _nodes(sight: Sight, pools: Collection[str], serving: bool) -> Iterator[Find
         yield from pool_progress.pool_findings(sight, name, serving)
 
 
-def _pools_of_rollout(sight: Sight, pools: Collection[str], serving: bool) -> Iterator[Finding]:
+def _pools_of_rollout(sight: Sight, serving: bool) -> Iterator[Finding]:
     """A rollout needs some nodes, from whatever pool: it has no chance only when none can come from any."""
-    names = [name for name in sorted(pools or sight.pools) if not pool_progress.is_by_hand(sight, name)]
+    names = [name for name in sorted(sight.pools) if not pool_progress.is_by_hand(sight, name)]
     chosen = [list(pool_progress.pool_findings(sight, name, serving)) for name in names]
     hopeless = not pool_progress.nodes_ready(sight) and all(map(_is_stuck, chosen))
     for said in chosen:

@@ -552,6 +552,25 @@ def test_a_completed_rollout_is_reached() -> None:
     assert found.lines["rollout"] == "rollout: 4.20.8 is complete"
 
 
+def test_a_rollout_with_a_pool_waits_for_the_pool_as_well() -> None:
+    """Nodes of another pool are enough for the rollout."""
+    late = whole(pools={**whole().pools, "late": pool(1, 0, "late")})
+    assert look(late, "complete").reached
+    found = look(late, "complete", pools=["late"])
+    assert not found.reached
+    assert any(line.startswith("node pool late: waiting") for line in found.lines.values())
+    assert look(late, "complete", pools=[NAME]).reached
+    assert not look(late, "complete", pools=["none"]).reached
+
+
+def test_a_pool_that_cannot_come_ends_its_own_wait_for_a_rollout() -> None:
+    hopeless = replace(installing(WRONG_KEY), nodes=[node("of-another-pool")])
+    assert look(hopeless, "complete", GRACE).stop is None
+    stop = look(hopeless, "complete", GRACE, pools=[NAME]).stop
+    assert stop is not None
+    assert stop.text == "machine a: MAAS does not accept the provider's API key"
+
+
 def test_a_status_that_stands_still_is_told_and_looked_past() -> None:
     """The HostedCluster's history is old; the HostedControlPlane knows better."""
     plane = control_plane(history(("Completed", "4.20.8")), **{**ROLLED_OUT, "ClusterVersionFailing": SLOW})

@@ -21,9 +21,10 @@ description:
     networks that overlap.
   - Fields are written by server-side apply under the name C(metalshift.maas), and never taken from somebody else. A
     conflict names who keeps the field.
-  - When a task has waited for the cluster, its machines carry the annotations C(metalshift_cluster) and
-    C(metalshift_node_pool) in MAAS, until they are released. M(metalshift.maas.machine) and
-    M(metalshift.maas.machine_set) leave such machines to the cluster.
+  - While a task waits, machines of the cluster get the annotations C(metalshift_cluster) and C(metalshift_node_pool) in
+    MAAS as soon as they are held, until they are released. M(metalshift.maas.machine) and
+    M(metalshift.maas.machine_set) leave such machines to the cluster. Machines that come when no task waits have no
+    such annotations until the next task that does.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_k8s

@@ -4,18 +4,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker, mark
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    HOSTED_CLUSTERS,
+    HOSTED_CONTROL_PLANES,
+    MAAS_MACHINES,
+    MACHINE_DEPLOYMENTS,
+    MACHINES,
+    NODE_POOLS,
+    Kind,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from lab.simulator import Simulator
 from unit.journey.clusters import MARKS, OTHER, sight
+from unit.kube.shapes import NAME, NAMESPACE, available_cluster, control_plane, deployment, maas_machine, machine, pool
+from unit.kube.watched_api import WatchedApi
+from unit.scripted_maas import FakeClock
 
 
-def task(sim: Simulator, *, check: bool = False) -> Task:
+def task(
+    sim: Simulator,
+    *,
+    check: bool = False,
+    say: Callable[[str], None] = lambda _line: None,
+    clock: Clock = WALL_CLOCK,
+    **options: Any,
+) -> Task:
     params = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key, "maas_validate_certs": True, "maas_timeout": 10.0}
-    return Task(params, check=check, environment={})
+    return Task({**params, **options}, check=check, say=say, clock=clock, environment={})
 
 
 def held(sim: Simulator, name: str, **more: Any) -> str:
@@ -85,16 +111,104 @@ def test_who_may_not_annotate_a_machine_is_told(sim: Simulator) -> None:
 
 def test_in_a_wait_maas_is_asked_only_for_machines_that_are_new(sim: Simulator) -> None:
     ids = {name: held(sim, name) for name in ("a", "b")}
+    one, both = sight(("a", ids["a"])), sight(*ids.items())
     marker = Marker(task(sim))
-    sim.requests.clear()
-    assert [one.name for one in marker.tick(sight(("a", ids["a"]))).done] == ["a"]
-    spent = len(sim.requests)
-    assert not marker.tick(sight(("a", ids["a"]))).changed
-    assert len(sim.requests) == spent
-    assert [one.name for one in marker.tick(sight(*ids.items())).done] == ["b"]
-    spent = len(sim.requests)
-    assert not marker.tick(sight(("b", ids["b"]))).changed
-    assert len(sim.requests) == spent
+    assert marker.due(one)
+    assert marker.tick(one)
+    assert not marker.due(one)
+    assert marker.due(both)
+    assert marker.tick(both)
+    assert [sim.find(name).annotations for name in ids] == [MARKS, MARKS]
+    assert not marker.due(sight(("b", ids["b"])))
     # What was given back and comes again is looked at again.
-    assert not marker.tick(sight(("a", ids["a"]))).changed
-    assert len(sim.requests) > spent
+    assert marker.due(one)
+
+
+def test_what_is_not_held_yet_stays_due(sim: Simulator) -> None:
+    seen = sight(("a", str(sim.machine("a", status="Ready", zone="az1").system_id)))
+    marker = Marker(task(sim))
+    assert marker.due(seen)
+    assert not marker.tick(seen)
+    assert marker.due(seen)
+
+
+def test_at_the_end_of_a_wait_all_that_it_marked_counts(sim: Simulator) -> None:
+    seen = sight(("a", held(sim, "a")))
+    marker = Marker(task(sim))
+    marker.due(seen)
+    marker.tick(seen)
+    assert marker.finish(seen).changed
+    assert not Marker(task(sim)).finish(seen).changed
+
+
+@pytest.mark.parametrize("fault", [503, 401])
+def test_a_wait_that_failed_fails_for_its_own_reason(sim: Simulator, fault: int) -> None:
+    """Whatever MAAS says to the marks of what was seen last."""
+    seen = sight(("a", held(sim, "a")))
+    marker = Marker(task(sim, clock=FakeClock()))
+    assert not marker.finish().warnings
+    marker.due(seen)
+    sim.fault("error", status=fault, path="machines/", text="No.", hits=0)
+    assert "are not marked in MAAS" in marker.finish().warnings[0]
+
+
+class Waiting:
+    """A hosted cluster whose pool never gets its node, and a task that waits for it."""
+
+    def __init__(self, api: WatchedApi, sim: Simulator) -> None:
+        self.api, self.sim, self.inner = api, sim, f"{NAMESPACE}-{NAME}"
+        self.lines: list[str] = []
+        self._put(HOSTED_CLUSTERS, available_cluster(), NAMESPACE)
+        self._put(HOSTED_CONTROL_PLANES, control_plane(), self.inner)
+        self._put(NODE_POOLS, pool(1, 0), NAMESPACE)
+        self._put(MACHINE_DEPLOYMENTS, deployment(1, 0), self.inner)
+
+    def _put(self, kind: Kind, body: dict[str, Any], place: str) -> None:
+        content = {key: value for key, value in body.items() if key != "metadata"}
+        self.api.put(kind.path(place), body["metadata"]["name"], place, **content)
+
+    def take(self, name: str, status: str) -> None:
+        """The provider's word that it has taken this machine."""
+        system_id = str(self.sim.machine(name, status=status, zone="az1").system_id)
+        self._put(MACHINES, machine(name), self.inner)
+        named = {**maas_machine(name), "spec": {"providerID": f"maas:///az1/{system_id}"}}
+        self._put(MAAS_MACHINES, named, self.inner)
+
+    def task(self, say: Callable[[str], None], timeout: float) -> Task:
+        params = {"kubeconfig": self.api.kubeconfig, "wait_timeout": timeout, "wait_sleep": 0.1, "name": NAME}
+        return task(self.sim, say=say, **params)
+
+
+@pytest.fixture
+def waiting(sim: Simulator) -> Iterator[Waiting]:
+    api = WatchedApi()
+    yield Waiting(api, sim)
+    api.stop()
+
+
+def test_a_machine_is_marked_while_the_task_still_waits(waiting: Waiting) -> None:
+    """An hour may pass till its node is Ready, and nobody is to release it meanwhile."""
+    waiting.take("a", "Deploying")
+
+    class Marked(Exception):
+        """It has come while the wait went on."""
+
+    class Watchful(Marker):
+        def tick(self, seen: Sight) -> bool:
+            done = super().tick(seen)
+            raise Marked if done else AssertionError("it was not marked at once")
+
+    mine = waiting.task(lambda _line: None, 60.0)
+    with pytest.raises(Marked):
+        wait_for(mine, NAMESPACE, NAME, "nodes", marker=Watchful(mine))
+    assert waiting.sim.find("a").annotations == {"metalshift_cluster": f"{NAMESPACE}/{NAME}"}
+
+
+def test_what_is_held_when_a_wait_fails_is_marked(waiting: Waiting) -> None:
+    waiting.take("a", "Deploying")
+    mine = waiting.task(lambda _line: None, 3.0)
+    marker = Marker(mine)
+    with pytest.raises(Failure, match="does not have all its nodes Ready yet"):
+        wait_for(mine, NAMESPACE, NAME, "nodes", marker=marker)
+    assert marker.finish().changed
+    assert waiting.sim.find("a").annotations["metalshift_cluster"] == f"{NAMESPACE}/{NAME}"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import credentials
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of, namespace_wish
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark_waited_for
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, secrets
@@ -96,11 +96,14 @@ class Run:
         if not self.params["wait"] or at(body, cluster_manifest.PAUSED) == "true":
             return self._result(plan, body)
         approve = self.params["approve_csrs"] and at(body, ("spec", "platform", "type")) == "MAAS"
+        marker, goal = Marker(self.task), self.params["wait_for"]
         try:
-            sight = wait_for(self.task, self.namespace, self.name, self.params["wait_for"], approve=approve)
+            sight = wait_for(self.task, self.namespace, self.name, goal, approve=approve, marker=marker)
         except Failure as failure:
-            return self._result(plan, body, failure=failure)
-        marked = mark_waited_for(self.task, sight)
+            marked = marker.finish()
+            self.warnings += marked.warnings
+            return self._result(plan, body, failure=failure, marked=marked.changed)
+        marked = marker.finish(sight)
         self.warnings += marked.warnings
         return self._result(plan, sight.cluster or body, marked=marked.changed)
 

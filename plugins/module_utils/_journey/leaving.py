@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_ba
     Noted,
     with_erasures,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark, mark_waited_for
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker, mark
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pool_progress import maas_machine_of, machines_of
@@ -74,7 +74,7 @@ class Leaving:
             raise self._unseen(seen)
         if not machines:
             return
-        marked = mark(self._task, seen) if self._erase else mark_waited_for(self._task, seen)
+        marked = mark(self._task, seen) if self._erase else Marker(self._task).finish(seen)
         self.changed, self.warnings = marked.changed, list(marked.warnings)
         mine = {system_id_of(body) for one in machines if (body := maas_machine_of(seen, one))}
         why = Belonging("ours", "the node pool had it")

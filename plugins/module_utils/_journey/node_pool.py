@@ -14,7 +14,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._failure import Fa
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaving import Leaving
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark_waited_for
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_pool
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, pool_manifest, secrets
@@ -89,6 +89,7 @@ class Run:
         if not self.params["wait"] or at(body, cluster_manifest.PAUSED) == "true":
             return self._result(plan, body, leaving=leaving)
         cluster, goal = at(body, ("spec", "clusterName")), self.params["wait_for"]
+        approve, marker = self.params["approve_csrs"], Marker(self.task)
         try:
             sight = wait_for(
                 self.task,
@@ -96,12 +97,15 @@ class Run:
                 cluster,
                 goal,
                 pools=[self.name],
-                approve=self.params["approve_csrs"],
+                approve=approve,
+                marker=marker,
                 patience=self.patience,
             )
         except Failure as failure:
-            return self._result(plan, body, leaving=leaving, failure=failure)
-        marked = mark_waited_for(self.task, sight)
+            marked = marker.finish()
+            self.warnings += marked.warnings
+            return self._result(plan, body, leaving=leaving, failure=failure, marked=marked.changed)
+        marked = marker.finish(sight)
         self.warnings += marked.warnings
         stuck = leaving.see_off(sight) if leaving else None
         view = sight.pools.get(self.name, body)

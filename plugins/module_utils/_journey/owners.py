@@ -9,9 +9,10 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Named, belonging
@@ -55,10 +56,12 @@ class Marked:
     ours: Mapping[str, Machine] = field(default_factory=dict)
     done: list[Marking] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    # Whether something had been marked earlier in the same wait.
+    before: bool = False
 
     @property
     def changed(self) -> bool:
-        return bool(self.done)
+        return self.before or bool(self.done)
 
 
 def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = None, sweep: bool = False) -> Marked:
@@ -93,35 +96,50 @@ def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = No
     return outcome
 
 
-def mark_waited_for(task: Task, seen: Sight) -> Marked:
-    """Mark what a task has waited for. That MAAS cannot be asked now, or is not spoken of, fails no task."""
-    if not has_maas(task):
-        return Marked()
-    try:
-        return mark(task, seen)
-    except Failure as failure:
-        if failure.kind not in PASSING:
-            raise
-        return Marked(warnings=[f"The machines of {seen.label} are not marked in MAAS: {failure}"])
-
-
 class Marker:
-    """Marks during a wait: MAAS is asked only when the cluster names a machine that was not marked before."""
+    """Marks what a task waits for: machines as soon as the cluster names them, and once more at the end.
+
+    MAAS is asked only when the cluster names a machine that was not marked before. That MAAS cannot be asked now, or is
+    not spoken of, fails no task.
+    """
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._known: set[str] = set()
+        self._known: frozenset[str] = frozenset()
+        self._marked = False
+        self._seen: Sight | None = None
+        # A wait that ends does not wait for those who work beside it.
+        self._lock = threading.Lock()
 
-    def tick(self, seen: Sight, machines: Mapping[str, Machine] | None = None) -> Marked:
-        """What was marked now. `machines` are those of MAAS, if somebody has read them in the same tick."""
-        named = set(_named(seen))
+    def due(self, seen: Sight) -> Hashable | None:
+        """The machines that are named and not marked yet."""
+        self._seen = seen
+        named = frozenset(_named(seen))
         # What the cluster has given back may come again, with its marks gone.
         self._known &= named
-        if named <= self._known:
+        return (named - self._known) or None
+
+    def tick(self, seen: Sight) -> bool:
+        """Mark what is due; whether all of it is the cluster's now."""
+        with self._lock:
+            marked = mark(self._task, seen)
+            self._marked = self._marked or marked.changed
+            self._known |= set(marked.ours)
+        return set(_named(seen)) <= self._known
+
+    def finish(self, seen: Sight | None = None) -> Marked:
+        """What came of it, with what is named at the end. Without `seen`, what was seen last: the wait has failed."""
+        last = seen or self._seen
+        if last is None or not has_maas(self._task):
             return Marked()
-        marked = mark(self._task, seen, machines=machines)
-        self._known |= set(marked.ours)
-        return marked
+        try:
+            with self._lock:
+                marked = mark(self._task, last)
+        except Failure as failure:
+            if seen is not None and failure.kind not in PASSING:
+                raise
+            marked = Marked(warnings=[f"The machines of {last.label} are not marked in MAAS: {failure}"])
+        return replace(marked, before=self._marked)
 
 
 def markings(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str] = ()) -> list[Marking]:

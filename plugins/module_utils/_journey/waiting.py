@@ -18,6 +18,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done, Errand
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas, machines_in_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
@@ -73,14 +74,15 @@ def wait_for(
     *,
     pools: Collection[str] = (),
     approve: bool = False,
+    marker: Marker | None = None,
     patience: Patience | None = None,
 ) -> Sight:
     """Wait until a hosted cluster, or some of its node pools, are where they are to be; how they are then.
 
-    With `approve`, certificate requests of its machines are approved meanwhile. A task that waits several times gives
-    the same patience to each.
+    With `approve`, certificate requests of its machines are approved meanwhile; with a `marker`, its machines are
+    marked in MAAS. A task that waits several times gives the same patience to each.
     """
-    return Wait(task, namespace, name, goal, pools, patience).until_reached(approve)
+    return Wait(task, namespace, name, goal, pools, patience, marker).until_reached(approve)
 
 
 class Wait:
@@ -94,7 +96,9 @@ class Wait:
         goal: Goal,
         pools: Collection[str] = (),
         patience: Patience | None = None,
+        marker: Marker | None = None,
     ) -> None:
+        self._marker = marker
         self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
         self._patience = patience or Patience.from_params(task.params, task.clock, task.say)
         self._told: Mapping[str, str] = {}
@@ -134,7 +138,7 @@ class Wait:
             else:
                 seen = now_seen
                 found = self._assess(seen)
-                for errand in errands:
+                for errand in () if found.reached else errands:
                     errand.offer(seen)
                 self._tell({**lookout.lines, **self._news(found), **_joined(errands)})
                 if found.reached:
@@ -222,6 +226,9 @@ class Wait:
             chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
         if knows_maas:
             chosen.append(Errand("MAAS", _on_their_way, lambda seen: _in_maas(task, seen), bell, rest))
+        if knows_maas and self._marker:
+            marker = self._marker
+            chosen.append(Errand("marks in MAAS", marker.due, lambda seen: _mark(marker, seen), bell, rest))
         with ExitStack() as closing:
             for each in chosen:
                 closing.callback(each.close)
@@ -328,6 +335,14 @@ def _in_maas(task: Task, seen: Sight) -> Done:
         f"MAAS {one}": f"machine {moving[one]} in MAAS: {_status(machine)}" for one, machine in found.machines.items()
     }
     return Done(lines, again=True)
+
+
+def _mark(marker: Marker, seen: Sight) -> Done:
+    """From the moment that the provider holds a machine it is not to be released by others. It never ends a wait."""
+    try:
+        return Done(again=not marker.tick(seen))
+    except Failure as failure:
+        return Done({"marks": f"marks in MAAS: {failure.message.rstrip('.')}"}, again=True)
 
 
 def _status(machine: Machine) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,12 @@ def test_credentials_stay_while_a_hosted_cluster_uses_them(own: Lab, tmp_path: P
     played = role(own, tmp_path, state="absent")
     assert played.status != 0
     assert "while clusters/demo is there" in played.output
+    own_secret = {"spec": {"platform": {"maas": {"identityRef": {"name": "demo-maas-credentials"}}}}}
+    own.kubectl("-n", "clusters", "patch", "hostedcluster", "demo", "--type=merge", "-p", json.dumps(own_secret))
+    played = role(own, tmp_path, state="absent")
+    assert played.status != 0
+    assert "while clusters/demo is there and names none of its own" in played.output
+    assert operator_variables(own)["IMAGE_MAAS_CAPI_PROVIDER"] == f"{IMAGE}:v4.9.5-spectro"
     own.kubectl("-n", "clusters", "delete", "hostedcluster", "demo", "--timeout=120s")
     assert own.api.list(HOSTED_CLUSTERS) == []
     gone = role(own, tmp_path, state="absent")

@@ -110,6 +110,15 @@ def test_check_mode_writes_nothing(own: Lab, tmp_path: Path) -> None:
     assert "IMAGE_MAAS_CAPI_PROVIDER" not in operator_variables(own)
 
 
+def test_without_an_image_the_one_that_the_operator_was_told_is_looked_at(own: Lab, tmp_path: Path) -> None:
+    tell = ("-n", "hypershift", "set", "env", "deployment/operator")
+    own.kubectl(*tell, f"IMAGE_MAAS_CAPI_PROVIDER={IMAGE}:v4.9.3-spectro")
+    said = refusals(own, tmp_path, [{}])
+    own.kubectl(*tell, "IMAGE_MAAS_CAPI_PROVIDER-")
+    assert "with the provider v4.9.3-spectro, which the operator was told: it does not publish" in said[0]
+    assert "The operator was told no image of the provider" in role(own, tmp_path, "--check").output
+
+
 def test_it_keeps_credentials_and_tells_the_operator_the_image(own: Lab, tmp_path: Path) -> None:
     given = {"image": f"{IMAGE}:v4.9.5-spectro"}
     played = play(own, tmp_path, example("capi_provider_maas", tmp_path))

@@ -198,11 +198,13 @@ options:
     type: str
   provider_maas_endpoint:
     description:
-      - The URL at which the provider, within the management cluster, reaches MAAS. If not set, O(maas_endpoint).
+      - The URL at which the provider, within the management cluster, reaches MAAS. If not set, O(maas_endpoint) for a
+        new cluster, and what it has for one that is there.
     type: str
   provider_maas_api_key:
     description:
-      - The API key of the provider. If not set, O(maas_api_key).
+      - The API key of the provider. If not set, O(maas_api_key) for a new cluster. One that is there keeps its key, and
+        the task warns if that is another one.
       - Give it a MAAS user of its own. That is the only sure way to tell whose a machine is.
       - A changed key is also given to the provider that runs already, which HyperShift does not do.
       - Once given, it is kept when a later task does not mention it.

@@ -28,6 +28,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Kind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from hosted.cases import CLUSTER, LIVES, POOL, PULL_SECRET, WRONG, Life, Wrong
 from integration.harness import Outcome, run_task
 from lab.kube.bare import api_server
@@ -326,6 +327,51 @@ def test_a_changed_key_reaches_the_provider_that_runs(ground: Ground) -> None:
     assert "metalshift.maas/restarted-at" in template_annotations(ground)
     assert "sesame" not in json.dumps(outcome.result)
     assert not ground.done("hosted_cluster", CLUSTER).changed
+
+
+def test_the_key_of_whoever_runs_a_task_is_not_given_to_a_provider_that_runs(ground: Ground) -> None:
+    """Two people with keys of their own would start it anew in turn, and one who leaves would take its key along."""
+    ground.done("hosted_cluster", CLUSTER)
+    running(ground, {"MAAS_ENDPOINT": ground.sim.url, "MAAS_API_KEY": ground.sim.api_key})
+    versions = ground.versions()
+    theirs = {**CLUSTER, "maas_api_key": "one:two:open-sesame", "maas_endpoint": "http://other.example:5240/MAAS"}
+    outcome = ground.done("hosted_cluster", theirs)
+    assert not outcome.changed
+    assert ground.versions() == versions
+    assert [warning.partition(" of Secret")[0] for warning in outcome["warnings"]] == [
+        "The provider keeps the MAAS_ENDPOINT",
+        "The provider keeps the MAAS_API_KEY",
+    ]
+    assert outcome["warnings"][1].endswith("To give it a new one, set provider_maas_api_key.")
+    assert "open-sesame" not in json.dumps(outcome.result)
+    assert "warnings" not in ground.done("hosted_cluster", CLUSTER).result
+
+
+def test_credentials_that_somebody_else_made_are_not_written(ground: Ground) -> None:
+    """Also not by a later task that does not name them."""
+    theirs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "shared", "namespace": "clusters"}}
+    theirs["metadata"]["labels"] = {secrets.MANAGED_BY: "metalshift.maas"}  # type: ignore[index]
+    data = {"MAAS_ENDPOINT": "http://maas.example:5240/MAAS", "MAAS_API_KEY": "one:two:open-sesame"}
+    ground.done("hosted_cluster", CLUSTER)
+    ground.clear()
+    ground.kube.create({**theirs, "stringData": data})
+    ground.done("hosted_cluster", {**CLUSTER, "credentials_secret": "shared"})
+    versions = ground.versions()
+    outcome = ground.done("hosted_cluster", CLUSTER)
+    assert not outcome.changed
+    assert ground.versions() == versions
+
+
+PLACE = {"name": "demo-maas-credentials", "namespace": "clusters"}
+
+
+def test_a_stored_key_that_nobody_could_use_is_replaced(ground: Ground) -> None:
+    ground.done("hosted_cluster", CLUSTER)
+    broken = applied(ground.kube.get(SECRETS, "demo-maas-credentials", "clusters") or {})
+    broken["data"]["MAAS_API_KEY"] = base64.b64encode(b"no key").decode()
+    ground.kube.apply({"apiVersion": "v1", "kind": "Secret", **broken, "metadata": {**broken["metadata"], **PLACE}})
+    assert ground.done("hosted_cluster", CLUSTER).changed
+    assert ground.value("demo-maas-credentials", "MAAS_API_KEY").decode() == ground.sim.api_key
 
 
 def test_a_provider_that_was_not_started_anew_is_by_the_next_run(ground: Ground) -> None:

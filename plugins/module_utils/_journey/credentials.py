@@ -11,7 +11,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,23 +37,34 @@ _OPTIONS = {
     secrets.ENDPOINT: ("provider_maas_endpoint", "maas_endpoint"),
     secrets.API_KEY: ("provider_maas_api_key", "maas_api_key"),
 }
+FOR_PROVIDER = tuple(separate for separate, _shared in _OPTIONS.values())
 
 
-def wished(params: Mapping[str, Any], name: str, live: Object | None) -> Object | None:
-    """The Secret as it is to be; None when the task says nothing that would change it."""
-    values, own = {}, set(str(at(live or {}, ("metadata", "annotations", OWN)) or "").split())
+@dataclass(frozen=True)
+class Wished:
+    """The Secret as it is to be, None when the task says nothing that would change it, and what is to be told of it."""
+
+    secret: Object | None
+    warnings: Sequence[str] = ()
+
+
+def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use: bool = False) -> Wished:
+    """What the task makes of the Secret. One that is in use keeps what only the task's own access would change."""
+    values, own, kept = {}, set(str(at(live or {}, ("metadata", "annotations", OWN)) or "").split()), []
     for key, (separate, shared) in _OPTIONS.items():
-        there = secrets.value_of(live, key)
+        there = _usable(key, secrets.value_of(live, key))
         if params[separate]:
             values[key] = params[separate]
             own.add(separate)
-        elif there is not None and (separate in own or not params[shared]):
-            values[key] = there.decode()
+        elif there is not None and (in_use or separate in own or not params[shared]):
+            values[key] = there
+            if separate not in own and params[shared] and _plain(key, params[shared]) != _plain(key, there):
+                kept.append((key, separate, shared))
         elif params[shared]:
             values[key] = params[shared]
     if len(values) < len(_OPTIONS):
         if live is not None:
-            return None
+            return Wished(None)
         lacking = " and ".join(" or ".join(options) for key, options in _OPTIONS.items() if key not in values)
         raise invalid(f"The provider's credentials for MAAS are missing: give {lacking}, or credentials_secret.")
     ApiKey.parse(values[secrets.API_KEY])
@@ -61,7 +72,28 @@ def wished(params: Mapping[str, Any], name: str, live: Object | None) -> Object 
     body = secrets.credentials(name, params["namespace"], params["name"], base, values[secrets.API_KEY])
     if own:
         body["metadata"]["annotations"] = {OWN: " ".join(sorted(own))}
-    return body
+    label = label_of(SECRETS, params["namespace"], name)
+    told = [
+        f"The provider keeps the {key} of {label}, which is another than this task's {shared}."
+        f" To give it a new one, set {separate}."
+        for key, separate, shared in kept
+    ]
+    return Wished(body, told)
+
+
+def _usable(key: str, value: bytes | None) -> str | None:
+    """What a Secret holds, if anybody could use it."""
+    try:
+        text = (value or b"").decode()
+        _plain(key, text)
+    except (Failure, UnicodeDecodeError):
+        return None
+    return text
+
+
+def _plain(key: str, text: str) -> Any:
+    """What means the same is the same."""
+    return ApiKey.parse(text) if key == secrets.API_KEY else endpoint(text)
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,7 @@ class Run:
         if refer.encryption_key:
             yield from self._encryption_key(refer.encryption_key, live)
         if refer.credentials:
-            yield from self._credentials(refer.credentials, live)
+            yield from self._credentials(refer.credentials, in_use=live is not None)
 
     def _encryption_key(self, name: str, live: Object | None) -> Iterator[Wish]:
         """Made once: with another one, what etcd holds could not be read any more."""
@@ -222,15 +222,19 @@ class Run:
         else:
             self._check_content("encryption_key", name, there)
 
-    def _credentials(self, name: str, live: Object | None) -> Iterator[Wish]:
+    def _credentials(self, name: str, *, in_use: bool) -> Iterator[Wish]:
         there = self.kube.get(SECRETS, name, self.namespace)
         self._named_credentials = there
-        if self.params["credentials_secret"]:
+        given = any(self.params[option] for option in credentials.FOR_PROVIDER)
+        foreign = in_use and there is not None and not secrets.is_made_for(self.name, there)
+        if self.params["credentials_secret"] or (foreign and not given):
+            # One that somebody else made may serve several clusters.
             self._check_content("credentials", name, there)
             return
-        wanted = credentials.wished(self.params, name, there)
-        if wanted is not None:
-            yield Wish(wanted, there)
+        wished = credentials.wished(self.params, name, there, in_use=in_use)
+        self.warnings += wished.warnings
+        if wished.secret is not None:
+            yield Wish(wished.secret, there)
 
     def _rotation(self, live: Object | None, before: list[Wish]) -> credentials.Rotation | None:
         """A change of the credentials that the provider of a cluster that is there has not seen."""

@@ -39,6 +39,12 @@ def labels(cluster: str) -> dict[str, str]:
     return {MANAGED_BY: MANAGER, OF_CLUSTER: cluster}
 
 
+def is_made_for(cluster: str, body: Object) -> bool:
+    """Whether we made it, for this hosted cluster."""
+    carried = (body.get("metadata") or {}).get("labels") or {}
+    return labels(cluster).items() <= carried.items()
+
+
 def secret(name: str, namespace: str, cluster: str, data: Mapping[str, bytes], kind: str = "Opaque") -> Object:
     """A Secret as it is applied."""
     return {

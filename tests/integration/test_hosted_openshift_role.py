@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the role hosted_openshift makes of its variables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from integration.harness import run_playbook
+
+VARIABLES = Path(__file__).parents[2] / "roles/hosted_openshift/vars/main.yml"
+POOLS = [{"name": "a", "replicas": 2}, {"name": "b", "autoscaling": {"min": 3, "max": 9}}, {"name": "c"}]
+
+
+def made_of(folder: Path, given: list[dict[str, Any]], expression: str) -> list[Any]:
+    """What an expression of the role is, with each of the given variables."""
+    tasks = [
+        {"ansible.builtin.include_vars": str(VARIABLES)},
+        *({"ansible.builtin.debug": {"msg": expression}, "vars": one} for one in given),
+    ]
+    played = run_playbook(folder, tasks)
+    assert played.status == 0, played.output
+    return [result["msg"] for result in played.results if "msg" in result]
+
+
+def test_nodes_are_expected_where_somebody_makes_them(tmp_path: Path) -> None:
+    given = [
+        {"hosted_openshift_platform": platform, "hosted_openshift_node_pools": POOLS} for platform in ("maas", "none")
+    ]
+    assert made_of(tmp_path, given, "{{ hosted_openshift__replicas | int }}") == [5, 0]

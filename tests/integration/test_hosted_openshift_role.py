@@ -7,6 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from integration.harness import run_playbook
 
 VARIABLES = Path(__file__).parents[2] / "roles/hosted_openshift/vars/main.yml"
@@ -29,3 +31,15 @@ def test_nodes_are_expected_where_somebody_makes_them(tmp_path: Path) -> None:
         {"hosted_openshift_platform": platform, "hosted_openshift_node_pools": POOLS} for platform in ("maas", "none")
     ]
     assert made_of(tmp_path, given, "{{ hosted_openshift__replicas | int }}") == [5, 0]
+
+
+@pytest.mark.parametrize(("allowed", "failed"), [(False, ["provider", "DNS"]), (True, ["DNS"])])
+def test_a_provider_that_is_allowed_stops_nothing(tmp_path: Path, allowed: bool, failed: list[str]) -> None:
+    checks = [
+        {"name": name, "status": status} for name, status in (("provider", "failed"), ("DNS", "failed"), ("x", "ok"))
+    ]
+    given = {
+        "hosted_openshift__preflight": {"preflight": {"checks": checks}},
+        "hosted_openshift_allow_unfit_provider": allowed,
+    }
+    assert made_of(tmp_path, [given], "{{ hosted_openshift__failed | map(attribute='name') }}") == [failed]

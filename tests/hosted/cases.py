@@ -186,6 +186,11 @@ BOTH = [*THERE, ("node_pool", POOL)]
 
 WRONG = [
     Wrong("hosted_cluster", {"name": "demo", **HASTE}, "to create it the task lacks release (the release image)"),
+    Wrong(
+        "hosted_cluster",
+        {**CLUSTER, "force": True, "remove_credentials": True, "erase": True},
+        "force and remove_credentials and erase are for state: absent, not for state: present.",
+    ),
     Wrong("hosted_cluster", {**CLUSTER, "spec_overrides": {"sevices": []}}, "does not know it", "unsupported"),
     Wrong(
         "hosted_cluster",
@@ -265,6 +270,7 @@ WRONG = [
     Wrong(
         "node_pool", POOL, "cannot be had without its HostedCluster clusters/demo, which does not exist", "not_found"
     ),
+    Wrong("node_pool", {**POOL, "force": True}, "force is for state: absent", before=THERE),
     Wrong("node_pool", {**POOL, "image": None}, "image is missing", before=THERE),
     Wrong("node_pool", {**POOL, "machine_type": "m1"}, "machine_type would be accepted and ignored", before=THERE),
     Wrong("node_pool", {**POOL, "platform": "none", "image": None}, "its cluster is of MAAS", before=THERE),

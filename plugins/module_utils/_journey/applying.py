@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.differences import Difference, differences
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, Kind, Object, kind_of
@@ -99,6 +99,24 @@ class Wish:
             if failure.kind != "conflict" or found is None:
                 raise
             return found
+
+
+# Options for the removal alone → what does what may have been meant.
+OF_REMOVAL: Mapping[str, str] = {
+    "force": "Finalizers are removed by a task with state: absent, of the cluster or of a node pool that hangs.",
+    "remove_credentials": "The credentials go with the cluster, by a task with state: absent.",
+    "erase": "Machines that a node pool gives back are erased with erase of metalshift.maas.node_pool.",
+}
+
+
+def refuse_options_of_removal(params: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise the failure for what would be ignored where nothing is removed."""
+    given = [name for name in names if params[name]]
+    if given:
+        raise invalid(
+            f"{' and '.join(given)} {'are' if len(given) > 1 else 'is'} for state: absent, not for state: present.",
+            " ".join(OF_REMOVAL[name] for name in given),
+        )
 
 
 def namespace_wish(kube: Kube, name: str) -> Wish:

@@ -13,7 +13,12 @@ from collections.abc import Iterator
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import credentials
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of, namespace_wish
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import (
+    Wish,
+    label_of,
+    namespace_wish,
+    refuse_options_of_removal,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
@@ -124,6 +129,7 @@ class Run:
     # -- what is refused ---------------------------------------------------------------------------------------------
 
     def _refuse(self, live: Object | None) -> None:
+        refuse_options_of_removal(self.params, ("force", "remove_credentials", "erase"))
         cluster_manifest.refuse_contradictions(self.params, live)
         if live is None:
             cluster_manifest.refuse_incomplete(self.params, self.label)

@@ -11,7 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import Wish, label_of
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import (
+    Wish,
+    label_of,
+    refuse_options_of_removal,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaving import Leaving
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
@@ -149,6 +153,7 @@ class Run:
     # -- what is refused ---------------------------------------------------------------------------------------------
 
     def _refuse(self, live: Object | None, cluster: Object | None) -> None:
+        refuse_options_of_removal(self.params, ("force",))
         pool_manifest.refuse_contradictions(self.params, live, cluster, self.label)
         if live is not None and is_deleted(live):
             raise Failure(

@@ -181,12 +181,7 @@ def _upgrading(options: Options, live: Object | None) -> Iterator[tuple[Path, An
     if strategy == "OnDelete":
         yield (*REPLACE, "rollingUpdate"), None
     elif strategy or any(value is not None for value in surge.values()):
-        there = at(live or {}, (*REPLACE, "rollingUpdate")) or {}
-        before = {"max_surge": there.get("maxSurge"), "max_unavailable": there.get("maxUnavailable")}
-        filled = {
-            name: next((value for value in (surge[name], before[name]) if value is not None), DEFAULT_SURGE[name])
-            for name in DEFAULT_SURGE
-        }
+        filled = _filled(options, live)
         yield (
             (*REPLACE, "rollingUpdate"),
             {
@@ -194,6 +189,17 @@ def _upgrading(options: Options, live: Object | None) -> Iterator[tuple[Path, An
                 "maxUnavailable": filled["max_unavailable"],
             },
         )
+
+
+def _filled(options: Options, live: Object | None) -> dict[str, Any]:
+    """Both numbers of a rolling update, for they are written together: as asked, as they are, or as by default."""
+    there = at(live or {}, (*REPLACE, "rollingUpdate")) or {}
+    before = {"max_surge": there.get("maxSurge"), "max_unavailable": there.get("maxUnavailable")}
+    asked = {name: _number_or_percent(options[name]) for name in DEFAULT_SURGE}
+    return {
+        name: next((value for value in (asked[name], before[name]) if value is not None), default)
+        for name, default in DEFAULT_SURGE.items()
+    }
 
 
 def _words(labels_given: Mapping[str, Any]) -> dict[str, str]:
@@ -274,8 +280,14 @@ def _about_upgrades(options: Options, live: Object | None) -> Iterator[str]:
             yield f"{option} is {options[option]!r}, neither a number nor a percentage"
         if options[option] is not None and strategy == "OnDelete":
             yield f"{option} is for strategy RollingUpdate, not OnDelete"
-    if strategy == "RollingUpdate" and all(str(options[option]) in ("0", "0%") for option in DEFAULT_SURGE):
-        yield "max_surge and max_unavailable are both 0, so that no node could ever be replaced"
+    asked = [option for option in DEFAULT_SURGE if options[option] is not None]
+    if strategy == "RollingUpdate" and asked and all(_is_none(value) for value in _filled(options, live).values()):
+        kept = "" if len(asked) > 1 else f" ({next(name for name in DEFAULT_SURGE if name not in asked)} is not said)"
+        yield f"max_surge and max_unavailable would both be 0{kept}, so that no node could ever be replaced"
+
+
+def _is_none(value: Any) -> bool:
+    return str(value).rstrip("%").strip("0") == ""
 
 
 def refuse_foreign_replicas(options: Options, live: Object, label: str) -> None:

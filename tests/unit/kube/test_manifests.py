@@ -265,6 +265,8 @@ POOLS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"image": "x", "upgrade_type": "InPlace", "strategy": "OnDelete"}, "strategy is for upgrade_type Replace"),
     ({"image": "x", "strategy": "OnDelete", "max_surge": "1"}, "max_surge is for strategy RollingUpdate"),
     ({"image": "x", "max_surge": "0", "max_unavailable": "0"}, "no node could ever be replaced"),
+    ({"image": "x", "max_surge": "0"}, "max_surge and max_unavailable would both be 0 (max_unavailable is not said)"),
+    ({"image": "x", "max_surge": "00%", "max_unavailable": "0%"}, "no node could ever be replaced"),
     ({"image": "x", "max_surge": "many"}, "max_surge is 'many', neither a number nor a percentage"),
 ]
 
@@ -342,3 +344,28 @@ def test_logins_that_mean_the_same_are_the_same() -> None:
 def test_what_a_secret_holds_is_not_shown() -> None:
     body = secrets.credentials("n", "ns", "demo", "http://maas", "a:b:secret")
     assert secrets.shown(body)["data"] == {"MAAS_ENDPOINT": secrets.HIDDEN, "MAAS_API_KEY": secrets.HIDDEN}
+
+
+@pytest.mark.parametrize(
+    ("surge", "unavailable", "given", "refused"),
+    [
+        (0, 1, {"max_unavailable": "0"}, True),
+        ("25%", 0, {"max_surge": "0%"}, True),
+        (1, 0, {"max_unavailable": "0"}, False),
+        (0, 1, {"max_surge": "0"}, False),
+        (0, 0, {}, False),
+    ],
+)
+def test_what_a_pool_has_counts_with_what_is_asked(
+    surge: Any, unavailable: Any, given: dict[str, Any], refused: bool
+) -> None:
+    """Both are written together, so that one alone may make a pool that could never be upgraded."""
+    update = {"maxSurge": surge, "maxUnavailable": unavailable}
+    replace = {"strategy": "RollingUpdate", "rollingUpdate": update}
+    live = {**POOL, "spec": {**POOL["spec"], "management": {"replace": replace}}}
+    options = pool_options(**given)
+    if refused:
+        with pytest.raises(Failure, match="would both be 0"):
+            pool_manifest.refuse_contradictions(options, live, LIVE, "X")
+    else:
+        pool_manifest.refuse_contradictions(options, live, LIVE, "X")

@@ -103,12 +103,13 @@ options:
     type: bool
   node_startup_timeout:
     description:
-      - With O(auto_repair=true), how long a machine may take to become a node, such as V(45m). If not set, a new pool
-        has V(60m), because HyperShift's own 20 minutes are shorter than MAAS takes.
+      - With O(auto_repair=true), how long a machine may take to become a node, such as V(45m). If not set, a pool
+        that begins to repair itself gets V(60m), because HyperShift's own 20 minutes are shorter than MAAS takes.
     type: str
   unhealthy_timeout:
     description:
-      - With O(auto_repair=true), how long a node may be unhealthy, such as V(10m). If not set, a new pool has V(15m).
+      - With O(auto_repair=true), how long a node may be unhealthy, such as V(10m). If not set, a pool that begins to
+        repair itself gets V(15m).
     type: str
   node_drain_timeout:
     description:

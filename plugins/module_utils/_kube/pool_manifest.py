@@ -99,11 +99,13 @@ def platform_of(options: Options, live: Object | None, cluster: Object | None) -
 
 
 def completed(options: Options, live: Object | None, cluster: Object | None) -> dict[str, Any]:
-    """The options, and for a pool that is not there yet what holds if the task does not say."""
-    if live is not None:
-        return dict(options)
-    repair = DEFAULTS_OF_REPAIR if options["auto_repair"] else {}
-    defaults = {**DEFAULTS, **repair, "release": at(cluster or {}, ("spec", "release", "image"))}
+    """The options, and what holds if the task does not say: for a pool that is made, and for repair that begins."""
+    defaults: dict[str, Any] = {}
+    if live is None:
+        defaults = {**DEFAULTS, "release": at(cluster or {}, ("spec", "release", "image"))}
+    if options["auto_repair"] and at(live, FIELDS["auto_repair"]) is not True:
+        # What the pool has, whoever gave it, stays as it is.
+        defaults |= {name: value for name, value in DEFAULTS_OF_REPAIR.items() if at(live, DURATIONS[name]) is None}
     return {**options, **{name: value for name, value in defaults.items() if options[name] is None}}
 
 
@@ -115,6 +117,7 @@ def manifest(
     `configs` are the names of the ConfigMaps that hold its configuration; None: as they are.
     """
     options = completed(options, live, cluster)
+    of_cluster = str(at(live or {}, ("spec", "clusterName")) or options["cluster"])
     body: Object = deepcopy(kept)
     body.update(apiVersion=NODE_POOLS.api, kind=NODE_POOLS.name)
     metadata = body.setdefault("metadata", {})
@@ -123,7 +126,7 @@ def manifest(
         key: at(metadata, ("annotations", key)) for key in (NODE_DELETION_TIMEOUT, HEALTH_TIMEOUT, STARTUP_TIMEOUT)
     }
     describe(metadata, "annotations", options["annotations"], before)
-    ours = labels(options["cluster"]) if live is None or metadata.get("labels") else {}
+    ours = labels(of_cluster) if live is None or metadata.get("labels") else {}
     describe(metadata, "labels", options["labels"], ours)
     for path, value in _assignments(options, live, kept, cluster):
         put(body, path, value)

@@ -215,6 +215,27 @@ def test_a_pool_that_repairs_itself_gives_maas_its_time() -> None:
     assert annotations[pool_manifest.HEALTH_TIMEOUT] == "15m0s"
 
 
+def test_a_pool_that_comes_to_repair_itself_gives_maas_its_time_as_well() -> None:
+    there = {**POOL, "spec": {**POOL["spec"], "management": {"autoRepair": False}}}
+    annotations = pool(there, {}, auto_repair=True)["metadata"]["annotations"]
+    assert annotations == {pool_manifest.STARTUP_TIMEOUT: "1h0m0s", pool_manifest.HEALTH_TIMEOUT: "15m0s"}
+    there["metadata"] = {**POOL.get("metadata", {}), "annotations": {pool_manifest.STARTUP_TIMEOUT: "45m0s"}}
+    annotations = pool(there, {}, auto_repair=True)["metadata"]["annotations"]
+    assert annotations == {pool_manifest.HEALTH_TIMEOUT: "15m0s"}
+    there["spec"]["management"]["autoRepair"] = True
+    assert not pool(there, {}, auto_repair=True)["metadata"].get("annotations")
+
+
+def test_labels_of_a_pool_keep_the_one_that_names_its_cluster() -> None:
+    ours = secrets.labels("demo")
+    kept = {"metadata": {"labels": {**ours, "tier": "gold"}}}
+    for cluster in (None, "demo"):
+        assert pool(POOL, kept, labels={"tier": "silver"}, cluster=cluster)["metadata"]["labels"] == {
+            **ours,
+            "tier": "silver",
+        }
+
+
 def test_replicas_and_autoscaling_take_each_others_place() -> None:
     kept = {"spec": {"replicas": 2}}
     assert pool(POOL, kept, autoscaling={"min": 1, "max": 3})["spec"] == {

@@ -100,6 +100,11 @@ class _Reply:
             return self.failure.kind == "unreachable" and not self.final
         return self.status in PASSING and not errors.is_rejection(errors.Answer(self.status, self.body))
 
+    @property
+    def may_have_committed(self) -> bool:
+        """Whether a write may have taken effect although no answer says so."""
+        return not self.never_sent and (self.failure is not None or (self.passing and self.status != 429))
+
 
 @dataclass
 class Stream:
@@ -319,7 +324,7 @@ class Kube:
                 found = self.get(kind, name, namespace)
                 if found is not None:
                     return found
-            in_doubt = in_doubt or (reply.failure is not None and not reply.never_sent)
+            in_doubt = in_doubt or reply.may_have_committed
             if not reply.passing or attempt == ATTEMPTS:
                 break
             self._pause(attempt, reply)
@@ -355,12 +360,17 @@ class Kube:
     def approve(self, request: Object, *, reason: str, message: str) -> Object:
         """Approve a certificate request as it was read: one that changed since is refused by the API."""
         conditions = [
-            *(request.get("status", {}).get("conditions") or []),
+            *_conditions(request),
             {"type": "Approved", "status": "True", "reason": reason, "message": message},
         ]
         body = {**request, "status": {**request.get("status", {}), "conditions": conditions}}
         name = request["metadata"]["name"]
         reply = self._patiently("PUT", CSRS.path("", quote(name, safe=""), "approval"), {"fieldManager": MANAGER}, body)
+        if reply.status == 409:
+            # The answer to an approval may have been lost: the next one is refused, for the request has changed.
+            now = self.get(CSRS, name)
+            if now is not None and any(_is_same_approval(each, conditions[-1]) for each in _conditions(now)):
+                return now
         return self._body(reply, f"approve the certificate request {name}")
 
     # -- how it is done -------------------------------------------------------------------------------------------
@@ -560,6 +570,14 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _identity(body: Object, kind: Kind | None = None) -> tuple[Kind, str, str]:
     metadata = body["metadata"]
     return kind or kind_of(body), metadata["name"], metadata.get("namespace", "")
+
+
+def _conditions(request: Object) -> Objects:
+    return (request.get("status") or {}).get("conditions") or []
+
+
+def _is_same_approval(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(one.get(name) == other[name] for name in ("type", "reason", "message"))
 
 
 def _names_an_object(reply: _Reply) -> bool:

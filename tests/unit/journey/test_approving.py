@@ -219,7 +219,8 @@ def test_what_was_approved_is_not_approved_again(play: Callable[..., ScriptedMaa
 
 
 def test_a_request_that_changed_is_looked_at_again_and_nothing_is_said(play: Callable[..., ScriptedMaas]) -> None:
-    script = (ASKS_MAAS, NO_NODE, Call(APPROVAL, 409, json=MODIFIED))
+    read_again = Call(APPROVAL.removesuffix("/approval").replace("PUT", "GET"), json=REQUEST)
+    script = (ASKS_MAAS, NO_NODE, Call(APPROVAL, 409, json=MODIFIED), read_again)
     approved = beside_a_wait(play(*script, ASKS_MAAS, NO_NODE, Call(APPROVAL, json=REQUEST)))
     done = approved.approve(SIGHT)
     assert (done.lines, done.again) == ({}, True)

@@ -149,18 +149,41 @@ def test_a_value_of_a_wrong_type_is_refused_at_once(play: Play) -> None:
     assert caught.value.kind == "rejected"
 
 
-def test_a_created_object_whose_answer_was_lost_is_found(play: Play) -> None:
+APPROVAL = "/apis/certificates.k8s.io/v1/certificatesigningrequests/csr-1"
+REQUEST: dict[str, Any] = {"metadata": {"name": "csr-1", "resourceVersion": "3"}, "spec": {}, "status": {}}
+APPROVED = {"type": "Approved", "status": "True", "reason": "KnownMachine", "message": "It is node-1."}
+
+
+@pytest.mark.parametrize("lost", [{"breaks": True}, {"status": 503, "json": status(503, "", "etcd")}])
+def test_an_approval_whose_answer_was_lost_is_found(play: Play, lost: dict[str, Any]) -> None:
+    approved = {**REQUEST, "status": {"conditions": [APPROVED]}}
+    modified = Call(f"PUT {APPROVAL}/approval", status=409, json=status(409, "Conflict", "has been modified"))
+    server = play(Call(f"PUT {APPROVAL}/approval", **lost), modified, Call(f"GET {APPROVAL}", json=approved))
+    assert kube(server).approve(REQUEST, reason="KnownMachine", message="It is node-1.") == approved
+
+
+@pytest.mark.parametrize("conditions", [[], [{**APPROVED, "reason": "AutoApproved"}], [{**APPROVED, "type": "Denied"}]])
+def test_what_others_say_of_a_request_is_no_approval_of_ours(play: Play, conditions: list[dict[str, Any]]) -> None:
+    modified = Call(f"PUT {APPROVAL}/approval", status=409, json=status(409, "Conflict", "has been modified"))
+    server = play(modified, Call(f"GET {APPROVAL}", json={**REQUEST, "status": {"conditions": conditions}}))
+    with pytest.raises(Failure, match="has been modified"):
+        kube(server).approve(REQUEST, reason="KnownMachine", message="It is node-1.")
+
+
+@pytest.mark.parametrize("lost", [{"breaks": True}, {"status": 504, "json": status(504, "Timeout", "timed out")}])
+def test_a_created_object_whose_answer_was_lost_is_found(play: Play, lost: dict[str, Any]) -> None:
     server = play(
-        Call(f"POST {POOLS}", breaks=True),
+        Call(f"POST {POOLS}", **lost),
         Call(f"POST {POOLS}", status=409, json=status(409, "AlreadyExists", "exists", name="demo")),
         Call(f"GET {POOLS}/demo", json=POOL),
     )
     assert kube(server).create(POOL) == POOL
 
 
-def test_an_object_of_somebody_else_is_not_taken_for_the_one_created(play: Play) -> None:
+@pytest.mark.parametrize("before", [[], [Call(f"POST {POOLS}", status=429, json=status(429, "", "later"))]])
+def test_an_object_of_somebody_else_is_not_taken_for_the_one_created(play: Play, before: list[Call]) -> None:
     server = play(
-        Call(f"POST {POOLS}", status=409, json=status(409, "AlreadyExists", 'nodepools "demo" already exists'))
+        *before, Call(f"POST {POOLS}", status=409, json=status(409, "AlreadyExists", 'nodepools "demo" already exists'))
     )
     with pytest.raises(Failure, match="already exists") as caught:
         kube(server).create(POOL)

@@ -159,7 +159,8 @@ certificate_requests:
         - >-
           V(not_in_maas) - MAAS does not know the machine that the cluster names, or does not show it to this user.
         - >-
-          V(held) - MAAS says that the machine is held under a claim or for another cluster.
+          V(held) - MAAS says that the machine is held by another user than the provider, under a claim, or for another
+          cluster.
         - >-
           V(doubtful) (passing) - It is not certain that the machine is still this cluster's: another MaasMachine
           names it as well, its deployment has failed before, or it is in another zone now.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from ipaddress import ip_address
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import (
     MAX_AGE,
     SIGNERS,
@@ -53,16 +54,24 @@ CHANGED, GONE_MEANWHILE = "changed", frozenset({"conflict", "not_found"})
 
 
 def approve_due(
-    task: Task, hosted: Kube, seen: Sight, approved: Collection[str] = (), *, max_age: float = MAX_AGE
+    task: Task,
+    hosted: Kube,
+    seen: Sight,
+    approved: Collection[str] = (),
+    *,
+    owners: Callable[[Machines], Collection[str]],
+    max_age: float = MAX_AGE,
 ) -> list[Verdict]:
     """One tick of a wait: approve what is due, and say why the rest is not.
 
     What is seen may be late: `approved` are the requests that are approved by now. MAAS is asked once for all machines,
-    and not at all while no kubelet waits. What passes is a reason, not a failure.
+    and not at all while no kubelet waits; `owners` is asked only then. What passes is a reason, not a failure.
     """
     seen = replace(seen, requests=[each for each in seen.requests or () if _name(each) not in approved])
+    fleet = Machines(task.maas)
     try:
-        machines = in_maas(Machines(task.maas), seen)
+        machines = in_maas(fleet, seen)
+        users = owners(fleet) if machines else ()
     except Failure as failure:
         if failure.kind not in PASSING:
             raise
@@ -72,7 +81,12 @@ def approve_due(
             verdict.refused("maas_unavailable", says) if verdict.reason in MAAS_KNOWS else verdict
             for verdict in doubtful
         ]
-    return approve(hosted, seen, look(seen, machines, max_age=max_age))
+    return approve(hosted, seen, look(seen, machines, users, max_age=max_age))
+
+
+def owners_of(task: Task, seen: Sight, machines: Machines) -> frozenset[str]:
+    """The users of MAAS in whose name the cluster's provider may hold machines; empty if that cannot be told."""
+    return Caretakers(task, seen.namespace, seen.name).known_owners(machines)
 
 
 def in_maas(machines: Machines, seen: Sight) -> dict[str, Machine]:
@@ -84,15 +98,23 @@ def in_maas(machines: Machines, seen: Sight) -> dict[str, Machine]:
 
 
 def look(
-    seen: Sight, machines: Mapping[str, Machine], now: float | None = None, *, max_age: float = MAX_AGE
+    seen: Sight,
+    machines: Mapping[str, Machine],
+    owners: Collection[str] = (),
+    now: float | None = None,
+    *,
+    max_age: float = MAX_AGE,
 ) -> list[Verdict]:
-    """A verdict on each request that waits. Sends nothing; `machines` are those of `in_maas`."""
+    """A verdict on each request that waits. Sends nothing; `machines` are those of `in_maas`, `owners` of `owners_of`.
+
+    Without `owners`, who holds a machine in MAAS is not looked at.
+    """
     waiting = pending(seen)
     if not waiting:
         return []
     nodes = [Node(_name(body), system_id_of(body)) for body in seen.nodes or ()]
     moment = time.time() if now is None else now
-    return judge(map(_request, waiting), hosts_of(seen, machines), nodes, moment, max_age)
+    return judge(map(_request, waiting), hosts_of(seen, machines, owners), nodes, moment, max_age)
 
 
 def approve(hosted: Kube, seen: Sight, verdicts: Iterable[Verdict]) -> list[Verdict]:
@@ -126,7 +148,7 @@ def _approved(hosted: Kube, request: Object, verdict: Verdict) -> Verdict:
 # -- the machines of a cluster, vouched for or not --------------------------------------------------------------------
 
 
-def hosts_of(seen: Sight, machines: Mapping[str, Machine]) -> list[Host]:
+def hosts_of(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str] = ()) -> list[Host]:
     """Each machine that a MaasMachine of the cluster names, with what MAAS says about it."""
     by_reference = {_reference(body): body for body in seen.machines}
     named: dict[str, list[Object]] = defaultdict(list)
@@ -134,18 +156,23 @@ def hosts_of(seen: Sight, machines: Mapping[str, Machine]) -> list[Host]:
         if system_id := system_id_of(body):
             named[system_id].append(body)
     return [
-        _host(seen, body, by_reference.get(_name(body)), machines.get(system_id), rivals=_others(body, bodies))
+        _host(seen, body, by_reference.get(_name(body)), machines.get(system_id), _others(body, bodies), owners)
         for system_id, bodies in named.items()
         for body in bodies
     ]
 
 
 def _host(
-    seen: Sight, maas_machine: Object, owner: Object | None, machine: Machine | None, rivals: Sequence[str]
+    seen: Sight,
+    maas_machine: Object,
+    owner: Object | None,
+    machine: Machine | None,
+    rivals: Sequence[str],
+    owners: Collection[str],
 ) -> Host:
     body = owner if owner is not None else maas_machine
     node = str((((owner or {}).get("status") or {}).get("nodeRef") or {}).get("name") or "")
-    doubt, says = _doubt(seen, maas_machine, owner, machine, node, rivals)
+    doubt, says = _doubt(seen, maas_machine, owner, machine, node, rivals, owners)
     known = machine or {}
     # Without MAAS's word, the provider's tells at least which machine a request is about.
     names = [known.get("hostname"), known.get("fqdn")] if machine is not None else _told_names(maas_machine)
@@ -168,6 +195,7 @@ def _doubt(
     machine: Machine | None,
     node: str,
     rivals: Sequence[str],
+    owners: Collection[str],
 ) -> tuple[str, str]:
     """Why the machine is not vouched for, as a reason of a verdict and its sentence; nothing when it is."""
     name, system_id = _name(maas_machine), system_id_of(maas_machine)
@@ -177,7 +205,7 @@ def _doubt(
     status = Status(machine["status"])
     if status not in VOUCHED:
         return "not_deployed", f"MAAS says that {called} is {status.label}."
-    verdict = belonging(machine, Named(maas_machine, seen.label, node, rivals), ())
+    verdict = belonging(machine, Named(maas_machine, seen.label, node, rivals), owners)
     if verdict.verdict != "ours":
         return DOUBTS[verdict.verdict], f"{called} may be somebody else's: {verdict.reason}."
     if owner is None:

@@ -94,7 +94,15 @@ class Caretakers:
     def owners(self, me: str) -> frozenset[str]:
         """The users of MAAS who may hold the cluster's machines; empty if that is not known."""
         given = self._given()
-        if given is None or given == self._own():
+        return frozenset({me}) if given is None else self._users(me, given)
+
+    def known_owners(self, machines: Machines) -> frozenset[str]:
+        """The same for whoever would rather know nothing than guess; empty also if the key may not be read."""
+        given = self._given()
+        return frozenset() if given is None else self._users(machines.me, given)
+
+    def _users(self, me: str, given: tuple[str, str]) -> frozenset[str]:
+        if given == self._own():
             return frozenset({me})
         try:
             return frozenset({me, Machines(self._maas(*given)).me})

@@ -11,7 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import approve, in_maas, look
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import (
+    approve,
+    in_maas,
+    look,
+    owners_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import hosted_api, sight
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CSRS, NODES
@@ -42,7 +47,8 @@ def converge_requests(task: Task) -> Result:
         seen = replace(seen, nodes=hosted.list(NODES), requests=hosted.list(CSRS))
     except Failure as failure:
         raise _of_hosted_api(failure, seen, hosted) from None
-    verdicts = look(seen, in_maas(machines, seen), max_age=task.params["max_age"])
+    known = in_maas(machines, seen)
+    verdicts = look(seen, known, owners_of(task, seen, machines) if known else (), max_age=task.params["max_age"])
     plan = Plan([_step(verdict) for verdict in verdicts if verdict.approved])
     if not task.check:
         try:

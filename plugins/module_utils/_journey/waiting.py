@@ -14,7 +14,12 @@ from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import CHANGED, approve_due, pending
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import (
+    CHANGED,
+    approve_due,
+    owners_of,
+    pending,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done, Errand
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas, machines_in_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
@@ -39,6 +44,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress imp
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
@@ -278,6 +284,7 @@ class Approving:
         self._task, self._hosted, self._knows_maas = task, hosted, knows_maas
         self._lines: dict[str, str] = {}
         self._approved: Collection[str] = ()
+        self._owners: Collection[str] = ()
 
     def waiting(self, seen: Sight) -> Hashable | None:
         """The requests of kubelets that nobody has answered."""
@@ -291,12 +298,19 @@ class Approving:
         hosted = self._hosted()
         if hosted is None:
             return Done(self._lines, again=True)
-        verdicts = approve_due(self._task, hosted, seen, self._approved)
+        verdicts = approve_due(
+            self._task, hosted, seen, self._approved, owners=lambda machines: self._owners_of(seen, machines)
+        )
         self._approved = {*self._approved, *(one.name for one in verdicts if one.approved)}
         # Whoever was quicker is seen in a moment.
         told = [one for one in verdicts if one.reason != CHANGED]
         self._lines = {**self._lines, **{f"request {one.name}": _line_of(one) for one in told}}
         return Done(dict(self._lines), again=any(not one.approved for one in verdicts))
+
+    def _owners_of(self, seen: Sight, machines: Machines) -> Collection[str]:
+        """Asked for until they are known, and not again."""
+        self._owners = self._owners or owners_of(self._task, seen, machines)
+        return self._owners
 
 
 def _line_of(verdict: Verdict) -> str:

@@ -77,7 +77,9 @@ REASONS: Mapping[str, Reason] = {
         passing=True,
     ),
     "not_in_maas": Reason("MAAS does not know the machine that the cluster names, or does not show it to this user."),
-    "held": Reason("MAAS says that the machine is held under a claim or for another cluster."),
+    "held": Reason(
+        "MAAS says that the machine is held by another user than the provider, under a claim, or for another cluster."
+    ),
     "doubtful": Reason(
         "It is not certain that the machine is still this cluster's: another MaasMachine names it as well, its "
         "deployment has failed before, or it is in another zone now.",

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import base64
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
@@ -76,8 +77,8 @@ def changed(body: Object, *path: str, to: Any) -> Object:
     return new
 
 
-def only(sight: Sight, machines: Mapping[str, Any] | None = None) -> Verdict:
-    found = approving.look(sight, {SYSTEM_ID: IN_MAAS} if machines is None else machines, at(NOW))
+def only(sight: Sight, machines: Mapping[str, Any] | None = None, owners: Collection[str] = ()) -> Verdict:
+    found = approving.look(sight, {SYSTEM_ID: IN_MAAS} if machines is None else machines, owners, at(NOW))
     assert len(found) == 1
     return found[0]
 
@@ -116,6 +117,14 @@ OTHERWISE: list[tuple[str, Mapping[str, Any]]] = [
 def test_what_maas_says_otherwise_is_a_reason(reason: str, machine: Mapping[str, Any]) -> None:
     found = only(SIGHT, {SYSTEM_ID: {**IN_MAAS, **machine}})
     assert (found.approved, found.reason) == (False, reason), found.message
+
+
+def test_what_another_user_of_maas_holds_is_not_vouched_for() -> None:
+    """As far as it is known who the provider is."""
+    assert only(SIGHT, owners=("capi", "me")).approved
+    found = only(SIGHT, owners=("me",))
+    assert (found.approved, found.reason) == (False, "held")
+    assert "the MAAS user capi holds it, and not me" in found.message
 
 
 def test_a_machine_that_maas_does_not_know_is_told() -> None:
@@ -178,6 +187,25 @@ def test_a_sight_without_the_hosted_api_has_no_requests() -> None:
 # -- while something waits ------------------------------------------------------------------------------------------
 
 ASKS_MAAS = Call("GET machines/", json=[IN_MAAS])
+CLUSTER_OBJECT = Call(
+    "GET /apis/hypershift.openshift.io/v1beta1/namespaces/clusters/hostedclusters/demo",
+    json={"spec": {"platform": {"maas": {"identityRef": {"name": "keys"}}}}},
+)
+
+
+def secret_of(url: str, key: str, place: str = "clusters-demo") -> Call:
+    data = {"MAAS_ENDPOINT": url, "MAAS_API_KEY": key}
+    coded = {name: base64.b64encode(value.encode()).decode() for name, value in data.items()}
+    return Call(f"GET /api/v1/namespaces/{place}/secrets/keys", json={"metadata": {"name": "keys"}, "data": coded})
+
+
+def unread(place: str) -> Call:
+    path = f"/api/v1/namespaces/{place}/secrets/keys"
+    return Call(f"GET {path}", 403, json={"kind": "Status", "code": 403, "reason": "Forbidden", "message": "No."})
+
+
+# Who may not read the key of the provider cannot tell who holds its machines.
+NOBODY_KNOWN = (CLUSTER_OBJECT, unread("clusters-demo"))
 NO_NODE = Call(
     f"GET /api/v1/nodes/{NODE}", 404, json={"kind": "Status", "code": 404, "details": {"name": NODE, "kind": "nodes"}}
 )
@@ -203,13 +231,15 @@ def beside_a_wait(server: ScriptedMaas) -> Approving:
         "maas_ca_cert": None,
         "maas_validate_certs": True,
         "maas_timeout": 5.0,
+        "host": f"http://127.0.0.1:{server.port}",
+        "api_key": "t",
     }
     return Approving(Task(options, environment={}), lambda: hosted, knows_maas=True)
 
 
 def test_what_was_approved_is_not_approved_again(play: Callable[..., ScriptedMaas]) -> None:
     """Though a watch that is late shows it as it was, and its node beside it."""
-    approved = beside_a_wait(play(ASKS_MAAS, NO_NODE, Call(APPROVAL, json=REQUEST)))
+    approved = beside_a_wait(play(ASKS_MAAS, *NOBODY_KNOWN, NO_NODE, Call(APPROVAL, json=REQUEST)))
     assert approved.waiting(SIGHT)
     done = approved.approve(SIGHT)
     assert (done.lines, done.again) == (SAID, False)
@@ -219,10 +249,22 @@ def test_what_was_approved_is_not_approved_again(play: Callable[..., ScriptedMaa
 
 
 def test_a_request_that_changed_is_looked_at_again_and_nothing_is_said(play: Callable[..., ScriptedMaas]) -> None:
-    read_again = Call(APPROVAL.removesuffix("/approval").replace("PUT", "GET"), json=REQUEST)
-    script = (ASKS_MAAS, NO_NODE, Call(APPROVAL, 409, json=MODIFIED), read_again)
-    approved = beside_a_wait(play(*script, ASKS_MAAS, NO_NODE, Call(APPROVAL, json=REQUEST)))
+    ask = (ASKS_MAAS, *NOBODY_KNOWN, NO_NODE)
+    refused = (Call(APPROVAL, 409, json=MODIFIED), Call(APPROVAL.removesuffix("/approval").replace("PUT", "GET"), json=REQUEST))
+    approved = beside_a_wait(play(*ask, *refused, *ask, Call(APPROVAL, json=REQUEST)))
     done = approved.approve(SIGHT)
     assert (done.lines, done.again) == ({}, True)
     assert approved.waiting(SIGHT)
     assert approved.approve(SIGHT).lines == SAID
+
+
+def test_who_holds_the_machines_is_asked_once_in_a_wait(play: Callable[..., ScriptedMaas]) -> None:
+    """And what another user holds is not approved."""
+    script = [ASKS_MAAS, CLUSTER_OBJECT, Call("GET users/", json={"username": "me"}), ASKS_MAAS]
+    server = play(*script)
+    key = ":".join(vars(KEY).values())
+    server.script[2:2] = [secret_of(server.url, key, place) for place in ("clusters-demo", "clusters")]
+    approved = beside_a_wait(server)
+    for _time in range(2):
+        line = approved.approve(SIGHT).lines["request csr-1"]
+        assert "the MAAS user capi holds it, and not me" in line

@@ -7,6 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,12 +30,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import S
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     HOSTED_CLUSTERS,
+    MACHINE_SETS,
     NAMESPACES,
     NODE_POOLS,
     Kind,
     Object,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import patches
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import Patch, patches, resumptions
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
     Assessment,
     Goal,
@@ -105,6 +107,7 @@ class Wait:
         marker: Marker | None = None,
     ) -> None:
         self._marker = marker
+        self._letting_go = LettingGo(task)
         self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
         self._patience = patience or Patience.from_params(task.params, task.clock, task.say)
         self._told: Mapping[str, str] = {}
@@ -130,7 +133,10 @@ class Wait:
             Lookout(self._task, self._namespace, self._name, nodes=nodes) as lookout,
             self._errands(lookout, approve) as errands,
         ):
-            return self._watch(lookout, errands)
+            try:
+                return self._watch(lookout, errands)
+            finally:
+                self._letting_go.end()
 
     def _watch(self, lookout: Lookout, errands: Sequence[Errand]) -> Sight:
         seen: Sight | None = None
@@ -144,12 +150,11 @@ class Wait:
             else:
                 seen = now_seen
                 found = self._assess(seen)
+                self._letting_go.look(seen)
                 for errand in () if found.reached else errands:
                     errand.offer(seen)
                 self._tell({**lookout.lines, **self._news(found), **_joined(errands)})
                 if found.reached:
-                    # A MachineSet that was paused for a machine must not stay so.
-                    _let_go(self._task, seen)
                     return seen
                 if found.stop is not None:
                     raise self._hopeless(found.stop)
@@ -225,7 +230,7 @@ class Wait:
         knows_maas = has_maas(task)
         chosen = [
             Errand("touching", self._to_touch, self._touch, bell, TOUCH_AGAIN),
-            Errand("letting machines go", _overdue, lambda seen: _let_go(task, seen), bell, rest),
+            Errand("letting machines go", self._letting_go.overdue, self._letting_go.let_go, bell, rest),
         ]
         if approve:
             approving = Approving(task, lambda: lookout.hosted, knows_maas)
@@ -259,22 +264,57 @@ class Wait:
         return Done(lines, again=True)
 
 
-def _overdue(seen: Sight) -> Hashable | None:
-    """The machines that nothing but an API that does not answer holds back."""
-    found = patches(tuple(seen.pools.values()), seen.machine_sets, seen.machines, time.time())
-    return tuple((each.kind.name, each.name) for each in found) or None
+class LettingGo:
+    """Lets machines go that nothing but an API that does not answer holds back, and leaves no MachineSet paused."""
 
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._seen: Sight | None = None
+        self._pauses = self._ended = False
+        # What works beside a wait may still be at it when the wait ends.
+        self._lock = threading.Lock()
 
-def _let_go(task: Task, seen: Sight) -> Done:
-    found = list(patches(tuple(seen.pools.values()), seen.machine_sets, seen.machines, time.time()))
-    for each in found:
+    def look(self, seen: Sight) -> None:
+        """This is how it is now; an earlier run may have left a pause."""
+        self._seen = seen
+        self._pauses = self._pauses or any(resumptions(seen.machine_sets))
+
+    def overdue(self, seen: Sight) -> Hashable | None:
+        """The machines, and the MachineSets that wait for nobody any more."""
+        return tuple((each.kind.name, each.name) for each in self._found(seen)) or None
+
+    def let_go(self, seen: Sight) -> Done:
+        with self._lock:
+            found = [] if self._ended else self._found(seen)
+            self._pauses = self._pauses or bool(found)
+            for each in found:
+                self._patch(each, seen)
+        return Done({f"let go {each.name}": each.said for each in found if each.said}, again=True)
+
+    def end(self) -> None:
+        """End every pause, however the wait has ended: whose machine has not gone by now is let go by the next one."""
+        with self._lock:
+            self._ended = True
+            if self._seen is None or not self._pauses:
+                return
+            place = self._seen.control_plane_namespace
+            try:
+                # What has just been paused is in no sight yet.
+                for each in resumptions(self._task.kube.list(MACHINE_SETS, place)):
+                    self._patch(each, self._seen)
+            except Failure as failure:
+                self._task.say(f"A MachineSet in {place} may still be paused: {failure.message.rstrip('.')}")
+
+    def _found(self, seen: Sight) -> list[Patch]:
+        return list(patches(tuple(seen.pools.values()), seen.machine_sets, seen.machines, time.time()))
+
+    def _patch(self, patch: Patch, seen: Sight) -> None:
         try:
-            task.kube.patch(each.kind, each.name, seen.control_plane_namespace, each.body)
+            self._task.kube.patch(patch.kind, patch.name, seen.control_plane_namespace, patch.body)
         except Failure as failure:
             # It may be gone by now, which is what is wanted.
             if failure.kind != "not_found":
                 raise
-    return Done({f"let go {each.name}": each.said for each in found if each.said}, again=True)
 
 
 class Approving:

@@ -55,10 +55,18 @@ def patches(
             pool = text(machine, "metadata", "annotations", NODE_POOL)
             yield from _let_go(machine, sets.get(_owner(machine)), limits.get(pool, DEFAULT), now)
     there = {name_of(each) for each in machines}
-    for name, each in sets.items():
-        paused_for = text(each, "metadata", "annotations", FOR_MACHINE)
-        if paused_for and paused_for not in there:
-            yield Patch(MACHINE_SETS, name, {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE: None}}})
+    yield from resumptions([each for each in machine_sets if _paused_for(each) not in there])
+
+
+def resumptions(machine_sets: Sequence[Object]) -> Iterator[Patch]:
+    """The end of each pause that was made for a Machine, be it gone or not."""
+    for each in machine_sets:
+        if _paused_for(each):
+            yield Patch(MACHINE_SETS, name_of(each), {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE: None}}})
+
+
+def _paused_for(machine_set: Object) -> str:
+    return text(machine_set, "metadata", "annotations", FOR_MACHINE)
 
 
 def _let_go(machine: Object, machine_set: Object | None, limit: str, now: float) -> Iterator[Patch]:

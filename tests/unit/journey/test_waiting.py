@@ -9,8 +9,15 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import HOSTED_CLUSTERS, HOSTED_CONTROL_PLANES
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    HOSTED_CLUSTERS,
+    HOSTED_CONTROL_PLANES,
+    MACHINE_SETS,
+    MACHINES,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import FOR_MACHINE, PAUSED
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Goal
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from unit.kube.shapes import NAME, NAMESPACE, Object, available_cluster, control_plane
@@ -74,3 +81,54 @@ def test_what_is_not_fine_yet_is_told_and_then_each_change(api: WatchedApi) -> N
         "control plane: available",
         "ignition server: machines can get their configuration",
     ]
+
+
+# -- what a wait has paused ------------------------------------------------------------------------------------------
+
+SETS, INNER = MACHINE_SETS.path(f"{NAMESPACE}-{NAME}"), f"{NAMESPACE}-{NAME}"
+PAUSES = {PAUSED: "true", FOR_MACHINE: "a"}
+STUCK = {"conditions": [{"type": "Deleting", "status": "True", "reason": "DeletingNode", "message": ""}]}
+
+
+def hang(api: WatchedApi, **notes: str) -> None:
+    """A Machine that only its Node keeps, since long ago, and its MachineSet."""
+    put(api, available_cluster(), NO_QUORUM)
+    api.put(SETS, "set", INNER, notes={"annotations": notes})
+    owner = [{"kind": "MachineSet", "name": "set"}]
+    gone = {"deletionTimestamp": "2026-01-01T00:00:00Z", "ownerReferences": owner}
+    api.put(MACHINES.path(INNER), "a", INNER, notes=gone, spec={}, status={"v1beta2": STUCK})
+
+
+def annotations(api: WatchedApi) -> dict[str, str]:
+    return dict(api.objects[SETS][f"{INNER}set"]["metadata"].get("annotations") or {})
+
+
+def test_a_wait_that_fails_leaves_no_machine_set_paused(api: WatchedApi) -> None:
+    hang(api)
+    paused: list[dict[str, str]] = []
+
+    def look(line: str) -> None:
+        if "let go without its Node" in line:
+            paused.append(annotations(api))
+
+    options: dict[str, Any] = {"kubeconfig": api.kubeconfig, "wait_timeout": 3.0, "wait_sleep": 0.2}
+    with pytest.raises(Failure) as caught:
+        wait_for(Task(options, say=look, environment={}), NAMESPACE, NAME, "nodes", pools=["w"])
+    assert caught.value.kind == "timeout"
+    assert paused == [PAUSES]
+    assert annotations(api) == {}
+
+
+def test_a_wait_that_ends_well_leaves_none_either(api: WatchedApi) -> None:
+    """Also when an earlier run made the pause, and whatever the goal is."""
+    hang(api, **PAUSES, team="blue")
+    put(api, plane=control_plane())
+    assert said(api, "control_plane") == ["control plane: available"]
+    assert annotations(api) == {"team": "blue"}
+
+
+def test_a_pause_that_somebody_else_made_is_left(api: WatchedApi) -> None:
+    hang(api, **{PAUSED: "true"})
+    put(api, plane=control_plane())
+    said(api, "control_plane")
+    assert annotations(api) == {PAUSED: "true"}

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import merged
+
 Object = dict[str, Any]
 
 END = object()
@@ -82,16 +84,23 @@ class WatchedApi:
             "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
         }
 
-    def put(self, path: str, name: str, namespace: str = "", **content: Any) -> Object:
-        """Create or change an object; those who watch are told."""
+    def put(self, path: str, name: str, namespace: str = "", *, notes: Object | None = None, **content: Any) -> Object:
+        """Create or change an object, whose further metadata are `notes`; those who watch are told."""
         with self._lock:
             self.version += 1
             event = "MODIFIED" if namespace + name in self.objects[path] else "ADDED"
             place = {"namespace": namespace} if namespace else {}
-            body = {"metadata": {"name": name, "resourceVersion": str(self.version), **place}, **content}
+            metadata = {**(notes or {}), "name": name, "resourceVersion": str(self.version), **place}
+            body = {"metadata": metadata, **content}
             self.objects[path][namespace + name] = body
             self._tell(path, {"type": event, "object": body})
             return body
+
+    def merge(self, path: str, name: str, namespace: str, change: Object) -> Object:
+        """Merge a patch into an object, as a client may ask for it."""
+        body = merged(self.objects[path][namespace + name], change)
+        notes = {key: value for key, value in body.pop("metadata").items() if key != "resourceVersion"}
+        return self.put(path, name, namespace, notes=notes, **body)
 
     def remove(self, path: str, name: str) -> None:
         with self._lock:
@@ -194,6 +203,13 @@ def _handler(api: WatchedApi) -> type[BaseHTTPRequestHandler]:
                 self._stream(parts.path, int(query["resourceVersion"][0]))
             else:
                 self._answer(api.listing(parts.path))
+
+        def do_PATCH(self) -> None:
+            change = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            path, _slash, name = urlsplit(self.path).path.rpartition("/")
+            api.requests.append(f"PATCH {path}/{name}")
+            place = path.split("/namespaces/")[1].split("/")[0] if "/namespaces/" in path else ""
+            self._answer(api.merge(path, name, place, change))
 
         def _answer(self, body: Object) -> None:
             data = json.dumps(body).encode()

@@ -176,19 +176,22 @@ options:
     description: The logins for image registries, as the JSON of a login file.
     type: json
   pull_secret_name:
-    description: A Secret of the same namespace that has them under C(.dockerconfigjson).
+    description:
+      - A Secret of the same namespace that has them under C(.dockerconfigjson). It excludes O(pull_secret).
     type: str
   ssh_key:
     description: The public SSH key that is let in on every node. A change of it replaces the nodes one by one.
     type: str
   ssh_key_name:
-    description: A Secret of the same namespace that has it under C(id_rsa.pub).
+    description:
+      - A Secret of the same namespace that has it under C(id_rsa.pub). It excludes O(ssh_key).
     type: str
   trust_bundle:
     description: Certificates of authorities that the cluster is to trust, in PEM form.
     type: str
   trust_bundle_name:
-    description: A ConfigMap of the same namespace that has them under C(ca-bundle.crt).
+    description:
+      - A ConfigMap of the same namespace that has them under C(ca-bundle.crt). It excludes O(trust_bundle).
     type: str
   dns_domain:
     description: The DNS domain of MAAS in which the machines are. If not set, HyperShift takes V(maas.local).
@@ -551,6 +554,9 @@ SPEC = Spec(
     mutually_exclusive=[
         ("credentials_secret", "provider_maas_endpoint"),
         ("credentials_secret", "provider_maas_api_key"),
+        ("pull_secret", "pull_secret_name"),
+        ("ssh_key", "ssh_key_name"),
+        ("trust_bundle", "trust_bundle_name"),
     ],
 )
 

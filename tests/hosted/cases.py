@@ -212,7 +212,7 @@ WRONG = [
     Wrong("hosted_cluster", {**CLUSTER, "provider_image": "x/provider:v0.9.0"}, "stand-alone line", "unsupported"),
     Wrong(
         "hosted_cluster",
-        {**CLUSTER, "pull_secret": None, "pull_secret_name": "logins"},
+        {**{key: value for key, value in CLUSTER.items() if key != "pull_secret"}, "pull_secret_name": "logins"},
         "needs Secret clusters/logins, which does not exist",
         "not_found",
     ),
@@ -222,6 +222,8 @@ WRONG = [
         "needs Secret clusters/key, which does not exist. It must hold key.",
         "not_found",
     ),
+    Wrong("hosted_cluster", {**CLUSTER, "pull_secret_name": "x"}, "parameters are mutually exclusive: pull_secret|"),
+    Wrong("hosted_cluster", {**CLUSTER, "ssh_key_name": "x"}, "parameters are mutually exclusive: ssh_key|"),
     Wrong("hosted_cluster", {**CLUSTER, "credentials_secret": "maas"}, "It must hold MAAS_ENDPOINT and", "not_found"),
     Wrong("hosted_cluster", {**CLUSTER, "release": "-x"}, "Image must start with a word character", "rejected"),
     Wrong("hosted_cluster", {**CLUSTER, "base_domain": "no domain"}, "must be a valid domain name", "rejected"),

@@ -399,6 +399,15 @@ def test_no_secret_is_shown(ground: Ground) -> None:
             assert base64.b64encode(b"one:two:open-sesame").decode() not in shown
 
 
+@pytest.mark.parametrize(("until", "paused"), [("2099-01-01T00:00:00Z", True), ("2020-01-01T00:00:00Z", False)])
+def test_a_pause_with_an_end_holds_until_then(ground: Ground, until: str, paused: bool) -> None:
+    """What is paused is not waited for, and what is not any more is."""
+    given = {"spec_overrides": {"pausedUntil": until}, "wait": True, "wait_timeout": 1.0, "approve_csrs": False}
+    outcome = ground.run("hosted_cluster", {**CLUSTER, **given})
+    assert outcome["hosted_cluster"]["paused"] is paused
+    assert outcome.failed is not paused, outcome.msg
+
+
 # -- who keeps what --------------------------------------------------------------------------------------------------
 
 

@@ -43,6 +43,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Object,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, merged
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.publishing import refuse_what_fails_later
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.views import hosted_cluster_view
@@ -98,7 +99,7 @@ class Run:
 
     def _waited(self, plan: Plan, body: Object) -> Result:
         """Wait as the task says; whoever pauses a cluster does not wait for it."""
-        if not self.params["wait"] or at(body, cluster_manifest.PAUSED) == "true":
+        if not self.params["wait"] or is_paused(body.get("spec"), time.time()):
             return self._result(plan, body)
         approve = self.params["approve_csrs"] and at(body, ("spec", "platform", "type")) == "MAAS"
         marker, goal = Marker(self.task), self.params["wait_for"]
@@ -121,7 +122,7 @@ class Run:
         failure: Failure | None = None,
         marked: bool = False,
     ) -> Result:
-        view = hosted_cluster_view(body, self.namespace, self.name)
+        view = hosted_cluster_view(body, self.namespace, self.name, time.time())
         if predicted and plan:
             view["predicted"] = True
         return Result(bool(plan) or marked, {"hosted_cluster": view}, plan, failure, self.warnings)

@@ -7,6 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaving i
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_pool
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, pool_manifest, secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import pool_manifest, secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import refuse_platform, refuse_unknown
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables import NODE_POOL, refuse_changes
@@ -33,6 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Object,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.views import node_pool_view
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.sizes import mebibytes, parse
@@ -90,7 +92,7 @@ class Run:
 
     def _waited(self, plan: Plan, body: Object, leaving: Leaving | None) -> Result:
         """Wait as the task says; whoever pauses a pool does not wait for it."""
-        if not self.params["wait"] or at(body, cluster_manifest.PAUSED) == "true":
+        if not self.params["wait"] or is_paused(body.get("spec"), time.time()):
             return self._result(plan, body, leaving=leaving)
         cluster, goal = at(body, ("spec", "clusterName")), self.params["wait_for"]
         approve, marker = self.params["approve_csrs"], Marker(self.task)
@@ -125,7 +127,7 @@ class Run:
         failure: Failure | None = None,
         marked: bool = False,
     ) -> Result:
-        view = node_pool_view(body, self.namespace, self.name)
+        view = node_pool_view(body, self.namespace, self.name, time.time())
         if predicted and plan:
             view["predicted"] = True
         changed = bool(plan) or marked or (leaving is not None and leaving.changed)

@@ -11,16 +11,17 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 
 
-def hosted_cluster_view(body: Object, namespace: str, name: str) -> dict[str, Any]:
-    """A HostedCluster; every key is there, null where nothing is known."""
+def hosted_cluster_view(body: Object, namespace: str, name: str, now: float) -> dict[str, Any]:
+    """A HostedCluster at this moment; every key is there, null where nothing is known."""
     endpoint = at(body, "status", "controlPlaneEndpoint") or {}
     history = at(body, "status", "version", "history") or []
     done: Object = next((entry for entry in history if entry.get("state") == "Completed"), {})
     return {
-        **_common(body, namespace, name),
+        **_common(body, namespace, name, now),
         "available": _is_true(body, "Available"),
         "platform": at(body, "spec", "platform", "type"),
         "release": at(body, "spec", "release", "image"),
@@ -35,10 +36,10 @@ def hosted_cluster_view(body: Object, namespace: str, name: str) -> dict[str, An
     }
 
 
-def node_pool_view(body: Object, namespace: str, name: str) -> dict[str, Any]:
-    """A NodePool; every key is there, null where nothing is known."""
+def node_pool_view(body: Object, namespace: str, name: str, now: float) -> dict[str, Any]:
+    """A NodePool at this moment; every key is there, null where nothing is known."""
     return {
-        **_common(body, namespace, name),
+        **_common(body, namespace, name, now),
         "cluster": at(body, "spec", "clusterName"),
         "platform": at(body, "spec", "platform", "type"),
         "release": at(body, "spec", "release", "image"),
@@ -50,11 +51,11 @@ def node_pool_view(body: Object, namespace: str, name: str) -> dict[str, Any]:
     }
 
 
-def _common(body: Object, namespace: str, name: str) -> dict[str, Any]:
+def _common(body: Object, namespace: str, name: str, now: float) -> dict[str, Any]:
     return {
         "namespace": namespace,
         "name": name,
-        "paused": str(at(body, "spec", "pausedUntil") or "false").lower() != "false",
+        "paused": is_paused(at(body, "spec"), now),
         "labels": at(body, "metadata", "labels") or {},
         "annotations": at(body, "metadata", "annotations") or {},
         "spec": at(body, "spec") or {},

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import installed
@@ -26,6 +26,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.installed im
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CONFIG_MAPS, CRDS, Kind, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+Found = TypeVar("Found")
 
 
 class Catalogue:
@@ -288,26 +290,43 @@ class Installation:
 
     def _in_use(self, body: Object) -> str:
         """Which objects of this kind there are that nobody but the installation made."""
+        unread = ""
         for kind in _defined(body):
-            others = [each for each in self.kube.list(kind) if not installed.goes_along(each, self.byproducts)]
+            found, why = self._readable(partial(self.kube.list, kind))
+            unread = unread or why
+            others = [each for each in found or () if not installed.goes_along(each, self.byproducts)]
             if others:
                 return f"there are objects of it: {_some(others)}"
-        return ""
+        return unread
 
     def _inhabited(self, namespace: str, keys: set[Key]) -> str:
-        """What is in a namespace that did not come with the installation."""
+        """What is in a namespace that did not come with the installation, or why that is not known."""
+        unread = ""
         for api in self.kube.apis():
-            for kind in self.kube.kinds(api, listable=True).values():
+            kinds, why = self._readable(partial(self.kube.kinds, api, listable=True))
+            unread = unread or why
+            for kind in (kinds or {}).values():
                 if not kind.namespaced:
                     continue
+                found, why = self._readable(partial(self.kube.list, kind, namespace))
+                unread = unread or why
                 others = [
                     body
-                    for body in self.kube.list(kind, namespace)
+                    for body in found or ()
                     if entry_of(body).key not in keys and not installed.goes_along(body, self.byproducts)
                 ]
                 if others:
                     return f"there is something else in it: {kind} {_some(others)}"
-        return ""
+        return unread
+
+    def _readable(self, read: Callable[[], Found]) -> tuple[Found | None, str]:
+        """What is read, or why it cannot be: one kind that nobody serves now, or that is forbidden, ends no run."""
+        try:
+            return read(), ""
+        except Failure as failure:
+            if failure.kind not in ("forbidden", "unavailable"):
+                raise
+            return None, f"whether there is something else could not be seen: {failure.message.rstrip('.')}"
 
     def _await_end(self, gone: Sequence[tuple[Kind, Entry]]) -> None:
         def left() -> list[str]:

@@ -89,14 +89,14 @@ def run_all_suites(results: list[Result]) -> int:
     env = main_environment()
     known = remembered.passed(env)
     thorough = Result("tests: thorough", "not run", remark="those that take minutes each; make hosted runs them")
-    results = [*results, *([] if "tests: hosted" in {each.name for each in known} else [thorough])]
+    results = [*results, thorough]
     record([*results, *known], RECORD)
     left_out = {result.name for result in known}
     folders = [folder for suite, folders in SUITES.items() if f"tests: {suite}" not in left_out for folder in folders]
     at_once = ("-n", AT_ONCE, "--no-loadscope-reorder", "-m", NOT_HERE)
     # The heavy ones come last: tests/lab/fixtures.py sorts them.
     OUTCOMES.unlink(missing_ok=True)
-    status = _suites(results, "tests/tools/test_parts.py", *folders, *at_once)
+    status = _suites(results, "tests/tools", *folders, *at_once)
     remembered.remember(OUTCOMES, env)
     shaken = _files_of_what_failed() if status == TESTS_FAILED else []
     if not shaken:

@@ -53,10 +53,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
     terminalreporter.write_line(f"{'here':<8} {here:<30} {'':>8}  Python {platform.python_version()}: as below")
 
 
-def _whole(stats: dict[str, list[Any]]) -> dict[str, int]:
-    """Folder of tests → how many passed, where none failed, and none was left out for want of programs."""
+def _whole(stats: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
+    """Folder of tests → how many passed, and for each that was skipped why, where none failed.
+
+    None of these folders is whole where there are no programs.
+    """
     folders = ("lab/simulation/", "conformance/", "lab/programs/", "lab/kube/", "hosted/")
-    counts, spoilt = dict.fromkeys(folders, 0), set()
+    found: dict[str, dict[str, Any]] = {folder: {"passed": 0, "skipped": []} for folder in folders}
+    spoilt = set()
     for outcome, reports in stats.items():
         for report in reports:
             name = getattr(report, "nodeid", "")
@@ -65,5 +69,13 @@ def _whole(stats: dict[str, list[Any]]) -> dict[str, int]:
                 continue
             if outcome not in ("passed", "skipped") or os.environ.get("METALSHIFT_WITHOUT_PROGRAMS"):
                 spoilt.add(folder)
-            counts[folder] += outcome == "passed"
-    return {folder: count for folder, count in counts.items() if folder not in spoilt}
+            found[folder]["passed"] += outcome == "passed"
+            if outcome == "skipped":
+                found[folder]["skipped"].append(_reason(report))
+    return {folder: each for folder, each in found.items() if folder not in spoilt}
+
+
+def _reason(report: Any) -> str:
+    """pytest has the file, the line and the words of a skip."""
+    _file, _line, words = report.longrepr
+    return str(words).removeprefix("Skipped: ")

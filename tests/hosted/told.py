@@ -253,6 +253,7 @@ ON_THE_WAY = (
         do="Look at the machine's events in MAAS.",
         words={"action": "deploy"},
     ),
+    Told("deploys-for-ever", "machine <name>: MAAS deploys it"),
     Told(
         "never-boots",
         "machine <name> (<host>): deployed, has not fetched its ignition configuration yet",

@@ -195,6 +195,15 @@ def _undeployed(message: str) -> tuple[tuple[Resource, Sight], ...]:
     )
 
 
+#: As of each deployment; only the time that it takes is not.
+DEPLOYING: tuple[tuple[Resource, Sight], ...] = (
+    (MAAS_MACHINES, Sight("MachineDeployed", "False", "MachineDeploying")),
+    (MACHINES, Sight("InfrastructureReady", "False", "MachineDeploying", "0 of 1 completed")),
+    (NODE_POOLS, Sight("AllMachinesReady", "False", "MachineDeploying", UNREADY.format("MachineDeploying"))),
+    (NODE_POOLS, Sight("ReachedIgnitionEndpoint", "False", "ignitionNotReached")),
+)
+
+
 @dataclass(frozen=True)
 class Step:
     """A fault of machines on their way to be nodes, and what shows meanwhile on which kind of object."""
@@ -233,6 +242,7 @@ NODES = (
     Step("maas-key-revoked", {}, _undeployed(NOT_ALLOCATED.format("status: 401, message: .*"))),
     Step("maas-down", {}, _undeployed(NOT_ALLOCATED.format('Post "http://.*/machines/": EOF'))),
     Step("machine-fails", {"action": "deploy"}, _undeployed(DEPLOYMENT_FAILED)),
+    Step("deploys-for-ever", {}, DEPLOYING),
     Step(
         "never-boots",
         {},

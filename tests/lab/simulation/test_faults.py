@@ -94,6 +94,17 @@ def test_named_machines_fail_as_often_as_told(sim: Simulator, maas: Any, status:
     assert answer["status_message"] == "Marking node failed - The disk is on fire."
 
 
+def test_a_machine_that_stays_goes_on_till_it_is_healed(sim: Simulator, maas: Any) -> None:
+    sim.machine("slow01", status="Deploying")
+    sim.machine("good01", status="Deploying")
+    stays = sim.fault("stay", hostname="^slow", action="deploy")
+    sim.auto(60)
+    sim.forward(100_000)
+    assert (maas.status("slow01"), maas.status("good01")) == ("Deploying", "Deployed")
+    sim.heal(stays)
+    assert maas.status("slow01") == "Deployed"
+
+
 def test_a_failed_deployment_leaves_results_and_events(sim: Simulator) -> None:
     machine = sim.machine("node01", status="Deploying")
     sim.advance("node01", fail=True, reason="curtin said no")

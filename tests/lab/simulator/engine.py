@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.simulator import network, storage
 from lab.simulator.errors import Refusal, ServerError, Unavailable
-from lab.simulator.faults import MachineFault
+from lab.simulator.faults import MachineFault, Stay
 from lab.simulator.model import (
     AllocType,
     Machine,
@@ -77,6 +77,7 @@ class Engine:
     auto: float = 0.0
     durations: dict[str, float] = field(default_factory=dict)  # by action, instead of `auto`
     machine_faults: list[MachineFault] = field(default_factory=list)
+    stays: list[Stay] = field(default_factory=list)
     power_faults: dict[str, str] = field(default_factory=dict)  # "power-on" -> error text
     _due: dict[str, tuple[float, Machine, Status]] = field(default_factory=dict)
     _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
@@ -105,9 +106,16 @@ class Engine:
             act()
         due = sorted((d for d in self._due.values() if d[0] <= now), key=lambda d: d[0])
         for _ignored, machine, status in due:
+            if machine.status is status and self._stays(machine):
+                continue
             self._due.pop(machine.system_id, None)
             if machine.status is status and self.state.node_by_system_id(machine.system_id) is machine:
                 self.finish(machine, boots=True)
+
+    def _stays(self, machine: Machine) -> bool:
+        """Whether it goes on with what it does, however long that has taken."""
+        action = TRANSITIONS[machine.status].action
+        return any(each.keeps(machine.hostname, action) for each in self.stays)
 
     def takes_time(self, action: str) -> bool:
         return self.durations.get(action, self.auto) > 0

@@ -125,6 +125,17 @@ class MachineFault:
         return True
 
 
+@dataclass
+class Stay:
+    """Machines whose hostname matches do not end an action of `engine.ACTIONS` by themselves, till it is healed."""
+
+    hostname: str
+    action: str
+
+    def keeps(self, hostname: str, action: str) -> bool:
+        return self.action == action and re.search(self.hostname, hostname) is not None
+
+
 def from_params(values: dict[str, Any]) -> Fault:
     """A fault from the control API's parameters."""
     known: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from typing import Any
 from lab.simulator import build, lxd
 from lab.simulator.control import Control
 from lab.simulator.engine import TRANSITIONS
-from lab.simulator.faults import DOES, Fault, MachineFault
+from lab.simulator.faults import DOES, Fault, MachineFault, Stay
 from lab.simulator.log import RequestLog
 from lab.simulator.model import Machine
 from lab.simulator.server import Server
@@ -115,6 +115,7 @@ class Simulator:
         self.world.faults.clear()
         with self.world.lock:
             self.world.engine.machine_faults.clear()
+            self.world.engine.stays.clear()
             self.world.engine.power_faults.clear()
 
     def reset(self) -> None:
@@ -139,25 +140,33 @@ class Simulator:
                 return lxd.on_machine(state, self.find(machine), **values)
             return lxd.add_server(state, lxd.Server(**{"mac": state.new_mac(), "ip": "", **values}))
 
-    def fault(self, does: str = "error", **values: Any) -> Fault | MachineFault:
-        """A fault of requests (`faults.Fault`), or with `does="machine"` one of machines (hostname, action, times)."""
+    def fault(self, does: str = "error", **values: Any) -> Fault | MachineFault | Stay:
+        """A fault of requests (`faults.Fault`), or one of machines: with `does="machine"` they fail (hostname, action,
+        times), with `does="stay"` they go on for ever (hostname, action).
+        """
         if does == "machine":
             made = MachineFault(**values)
             with self.world.lock:
                 self.world.engine.machine_faults.append(made)
             return made
+        if does == "stay":
+            stay = Stay(**values)
+            with self.world.lock:
+                self.world.engine.stays.append(stay)
+            return stay
         if does not in DOES:
-            raise ValueError(f"A fault is one of {', '.join((*DOES, 'machine'))}, not {does!r}.")
+            raise ValueError(f"A fault is one of {', '.join((*DOES, 'machine', 'stay'))}, not {does!r}.")
         return self.world.faults.add(Fault(does=does, **values))
 
-    def heal(self, fault: Fault | MachineFault) -> None:
+    def heal(self, fault: Fault | MachineFault | Stay) -> None:
         """End one fault, however often it was still to strike."""
         if isinstance(fault, Fault):
             self.world.faults.remove(fault)
             return
         with self.world.lock:
-            known = self.world.engine.machine_faults
-            known[:] = [each for each in known if each is not fault]
+            engine = self.world.engine
+            engine.machine_faults[:] = [each for each in engine.machine_faults if each is not fault]
+            engine.stays[:] = [each for each in engine.stays if each is not fault]
 
     def latency(self, milliseconds: float) -> None:
         """Every request takes this much longer."""

@@ -79,6 +79,12 @@ def _machine(lab: Supervisor, words: Words) -> Effect:
     return Effect(f"{which} fail to {words['action']}", lambda: lab.simulator.heal(fault))
 
 
+def _stays(lab: Supervisor, words: Words) -> Effect:
+    stay = lab.simulator.fault("stay", hostname=words["hostname"], action="deploy")
+    which = f"machines that match {words['hostname']}" if words["hostname"] else "machines"
+    return Effect(f"{which} are deployed for ever", lambda: lab.simulator.heal(stay))
+
+
 FAULTS = {
     "maas-down": Fault("MAAS closes each connection without an answer", _down),
     "maas-slow": Fault("MAAS takes longer for each answer", _slow, {"seconds": "5"}),
@@ -93,5 +99,8 @@ FAULTS = {
         "what MAAS does with a machine fails (deploy, release, commission, …), so many times (-1: always)",
         _machine,
         {"hostname": "", "action": "deploy", "times": "-1", "reason": ""},
+    ),
+    "deploys-for-ever": Fault(
+        "a deployment does not end: MAAS shows the machine as Deploying", _stays, {"hostname": ""}
     ),
 }

@@ -78,7 +78,7 @@ those that are set. A parameter without a value must be given; a value with spac
 Some values are regular expressions:
 
 * ``hostname`` everywhere, which is searched for in the names of the machines: without it, all are meant;
-* ``path`` of ``maas-error``;
+* ``path`` of ``maas-error`` and ``maas-down``;
 * ``name`` of ``pause``, ``kill``, ``stutter``, ``hold`` and ``unreported``, which must match the whole name;
 * ``namespace`` of ``no-volume``, and wherever its default is ``.*``, which must match the whole namespace.
 

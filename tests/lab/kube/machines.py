@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import math
 import re
 import threading
 import uuid
@@ -79,7 +80,7 @@ class Faults:
         if unknown:
             may = ", ".join(["hostname", *known])
             raise ValueError(f"The fault {which} has no {', '.join(unknown)}; it has {may}.")
-        if "factor" in values and float(values["factor"]) <= 0:
+        if "factor" in values and not _is_above_zero(values["factor"]):
             raise ValueError(f"A machine is slower by a factor above 0, not {values['factor']}.")
         self._all = [*self._all, Fault(which, re.compile(hostname), {**known, **values})]
 
@@ -291,6 +292,13 @@ class Machines:
             # Its name is what the first boot wrote to the disk, whatever MAAS calls the machine by now.
             deployment.host = replace(host_of(machine), name=deployment.host.name)
             deployment.life = Life(deployment, self._speed, self._faults, self._log)
+
+
+def _is_above_zero(text: str) -> bool:
+    try:
+        return 0 < float(text) < math.inf
+    except ValueError:
+        return False
 
 
 def runs(machine: Machine) -> bool:

@@ -210,7 +210,10 @@ def test_an_object_with_a_finalizer_goes_when_it_is_healed(broken: Lab) -> None:
     [
         ("rain", {}, "There is no fault rain; there are .*watch-expiry"),
         ("hold", {}, "The fault hold needs name; its parameters are name, namespace"),
-        ("maas-down", {"loud": "yes"}, "The fault maas-down does not take loud; its parameters are none"),
+        ("maas-full", {"loud": "yes"}, "The fault maas-full does not take loud; its parameters are none"),
+        ("maas-down", {"when": "soon"}, "when of maas-down is before or after, not 'soon'"),
+        ("maas-error", {"hits": "often"}, "hits of maas-error is a whole number from 0 on, not 'often'"),
+        ("machine-fails", {"times": "x"}, "times of machine-fails is a whole number from -1 on, not 'x'"),
         ("pause", {"name": "nobody"}, "Nothing that runs is called nobody; there are etcd, kube-apiserver, .*"),
         ("down", {"name": "nobody"}, "The lab has no program nobody; it has etcd, kube-apiserver, .*"),
         ("stuck", {"kind": "Unicorn", "name": "x"}, "The API server has no kind Unicorn"),
@@ -218,15 +221,21 @@ def test_an_object_with_a_finalizer_goes_when_it_is_healed(broken: Lab) -> None:
         ("stuck", {"kind": "Node", "name": "x"}, "There is no Node x"),
         ("forbid", {"kind": "Pod", "verbs": "get", "role": "x"}, "There is no role x"),
         ("forbid", {"kind": "Pod", "verbs": "get", "role": "cluster-admin"}, "A rule allows .* in all groups: .*"),
-        ("stutter", {"share": "2"}, "share= is the part of the time that the program stands still, not 2"),
+        ("stutter", {"share": "2"}, r"share of stutter is a number from 0\.01 to 0\.99, not '2'"),
+        ("stutter", {"share": "x"}, r"share of stutter is a number from 0\.01 to 0\.99, not 'x'"),
+        ("stutter", {"every": "x"}, r"every of stutter is a number from 0\.1 to 3600, not 'x'"),
+        ("restart-api", {"namespace": "x"}, "Nothing that runs is called x/kube-apiserver; there are etcd, .*"),
+        ("watch-expiry", {"namespace": "x"}, "Nothing that runs is called x/kube-apiserver; there are etcd, .*"),
         ("machine-fails", {"action": "sing"}, "There is no action sing of machines; there are .*deploy.*"),
         ("release-incomplete", {"version": "4.20.9", "lacks": "soul"}, "A release has no component soul"),
         ("release-gone", {"version": "9.9.9"}, r"There is no release 9\.9\.9; there are 4\.20\.8, 4\.20\.10"),
         ("incomplete", {"operator": "choir"}, "There is no cluster operator choir; there are .*ingress.*"),
         ("slow", {"factor": "0"}, "A machine is slower by a factor above 0, not 0"),
+        ("slow", {"factor": "x"}, "A machine is slower by a factor above 0, not x"),
     ],
 )
 def test_a_fault_that_cannot_be_says_why(broken: Lab, name: str, words: dict[str, str], refusal: str) -> None:
     with pytest.raises(LabError, match=refusal):
         broken.fault(name, **words)
     assert broken.status()["faults"] == []
+    assert not list(broken.folder.glob("hosted/*"))

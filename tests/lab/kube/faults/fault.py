@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -39,3 +40,24 @@ class Fault:
             wrong = f"does not take {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
             raise ValueError(f"The fault {name} {wrong}; its parameters are {', '.join(self.parameters) or 'none'}.")
         return {**{key: value for key, value in self.parameters.items() if value is not None}, **given}
+
+
+def number(fault: str, words: Words, name: str, least: float, most: float) -> float:
+    """A parameter; ValueError with a sentence when it is no number, or not one of these."""
+    try:
+        found = float(words[name])
+    except ValueError:
+        found = math.nan
+    if not least <= found <= most:
+        raise ValueError(f"{name} of {fault} is a number from {least:g} to {most:g}, not {words[name]!r}.")
+    return found
+
+
+def whole_number(fault: str, words: Words, name: str, least: int) -> int:
+    try:
+        found = int(words[name])
+    except ValueError:
+        found = least - 1
+    if found < least:
+        raise ValueError(f"{name} of {fault} is a whole number from {least} on, not {words[name]!r}.")
+    return found

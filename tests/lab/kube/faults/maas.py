@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from lab.kube.faults.fault import Effect, Fault, Words
+from lab.kube.faults.fault import Effect, Fault, Words, number, whole_number
 from lab.simulator.engine import ACTIONS
+from lab.simulator.faults import WHEN
 
 if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
@@ -16,32 +16,37 @@ if TYPE_CHECKING:
 NO_MACHINE = "No machine available."
 
 
+# Which requests; whether they are carried out before it strikes; how many it strikes (0: all).
+CHOICE = {"method": "", "path": "", "op": "", "when": "before", "hits": "0"}
+
+
 def _requests(lab: Supervisor, said: str, does: str, **values: Any) -> Effect:
-    fault = lab.simulator.fault(does, hits=0, **values)
+    fault = lab.simulator.fault(does, **{"hits": 0, **values})
     return Effect(said, lambda: lab.simulator.heal(fault))
 
 
-def _number(fault: str, words: Words, name: str, least: float, most: float) -> float:
-    try:
-        number = float(words[name])
-    except ValueError:
-        number = math.nan
-    if not least <= number <= most:
-        raise ValueError(f"{name} of {fault} is a number from {least:g} to {most:g}, not {words[name]!r}.")
-    return number
+def _chosen(fault: str, words: Words) -> tuple[str, dict[str, Any]]:
+    """The requests in words, and as the simulator has them."""
+    if words["when"] not in WHEN:
+        raise ValueError(f"when of {fault} is {' or '.join(WHEN)}, not {words['when']!r}.")
+    hits = whole_number(fault, words, "hits", 0)
+    chosen = {key: words[key] for key in ("method", "path", "op") if words[key]}
+    said = " ".join(chosen.values()) or "everything"
+    said += " that it has carried out" if words["when"] == "after" else ""
+    said += f", {hits} times" if hits else ""
+    return said, {**chosen, "when": words["when"], "hits": hits}
 
 
-def _down(lab: Supervisor, _words: Words) -> Effect:
-    return _requests(lab, "MAAS closes each connection without an answer", "drop")
+def _down(lab: Supervisor, words: Words) -> Effect:
+    requests, values = _chosen("maas-down", words)
+    return _requests(lab, f"MAAS closes the connection without an answer: {requests}", "drop", **values)
 
 
 def _answers(lab: Supervisor, words: Words) -> Effect:
-    status = int(_number("maas-error", words, "status", 400, 599))
-    chosen = {key: words[key] for key in ("method", "path") if words[key]}
-    operation = {"op": words["op"]} if words["op"] else {}
-    request = " ".join([*chosen.values(), *operation.values()]) or "everything"
-    said = f"MAAS answers {request} with {status}"
-    return _requests(lab, said, "error", status=status, text=words["text"], **chosen, **operation)
+    status = int(number("maas-error", words, "status", 400, 599))
+    requests, values = _chosen("maas-error", words)
+    values |= {"status": status, "text": words["text"]}
+    return _requests(lab, f"MAAS answers with {status}: {requests}", "error", **values)
 
 
 def _full(lab: Supervisor, _words: Words) -> Effect:
@@ -49,7 +54,7 @@ def _full(lab: Supervisor, _words: Words) -> Effect:
 
 
 def _slow(lab: Supervisor, words: Words) -> Effect:
-    seconds = _number("maas-slow", words, "seconds", 0, 3600)
+    seconds = number("maas-slow", words, "seconds", 0, 3600)
     return _requests(lab, f"MAAS takes {seconds:g} s longer", "latency", latency=seconds * 1000)
 
 
@@ -72,7 +77,7 @@ def _machine(lab: Supervisor, words: Words) -> Effect:
         "machine",
         hostname=words["hostname"],
         action=words["action"],
-        times=int(words["times"]),
+        times=whole_number("machine-fails", words, "times", -1),
         reason=words["reason"],
     )
     which = f"machines that match {words['hostname']}" if words["hostname"] else "machines"
@@ -86,14 +91,19 @@ def _stays(lab: Supervisor, words: Words) -> Effect:
 
 
 FAULTS = {
-    "maas-down": Fault("MAAS closes each connection without an answer", _down),
+    "maas-down": Fault(
+        "MAAS closes connections without an answer, before it does what was asked or after, so many times (0: always)",
+        _down,
+        CHOICE,
+    ),
     "maas-slow": Fault("MAAS takes longer for each answer", _slow, {"seconds": "5"}),
     "maas-full": Fault("MAAS has no machine to give", _full),
     "maas-key-revoked": Fault("the API keys of MAAS are not valid any more", _revoke),
     "maas-error": Fault(
-        "MAAS answers requests with an error: all, or those of a method, path (a regular expression) and operation",
+        "MAAS answers requests with an error: all, or those of a method, path (a regular expression) and operation;"
+        " before it does what was asked or after, so many times (0: always)",
         _answers,
-        {"status": "503", "text": "Simulated failure.", "method": "", "path": "", "op": ""},
+        {"status": "503", "text": "Simulated failure.", **CHOICE},
     ),
     "machine-fails": Fault(
         "what MAAS does with a machine fails (deploy, release, commission, …), so many times (-1: always)",

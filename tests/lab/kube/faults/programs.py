@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from lab.kube import hosted
 from lab.kube.etcd import Etcd
-from lab.kube.faults.fault import MUST, Effect, Fault, Words
+from lab.kube.faults.fault import MUST, Effect, Fault, Words, number
 
 if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
@@ -96,11 +96,9 @@ def _down(lab: Supervisor, words: Words) -> Effect:
 
 def _stutter(lab: Supervisor, words: Words) -> Effect:
     """A program that stands still most of the time answers, and late."""
-    share = float(words["share"])
-    if not 0 < share < 1:
-        raise ValueError(f"share= is the part of the time that the program stands still, not {words['share']}.")
+    share = number("stutter", words, "share", 0.01, 0.99)
+    every = number("stutter", words, "every", 0.1, 3600)
     chosen = ", ".join(_called(lab, words["name"]))
-    every = float(words["every"])
     own = Pause(re.compile(words["name"]))
     ended = threading.Event()
 
@@ -122,15 +120,15 @@ def _stutter(lab: Supervisor, words: Words) -> Effect:
 
 
 def _restart_api(lab: Supervisor, words: Words) -> Effect:
-    name = _api_server(words["namespace"])
+    name = _api_server(lab, words["namespace"])
     _end(lab, name)
     return Effect(f"{name} has ended, and is started again")
 
 
 def _expire_watches(lab: Supervisor, words: Words) -> Effect:
     """History that is compacted can be read no more; a server that starts anew knows only what is read."""
+    name = _api_server(lab, words["namespace"])
     revision = Etcd(_etcd_folder(lab, words["namespace"])).forget_history()
-    name = _api_server(words["namespace"])
     _end(lab, name)
     return Effect(f"what was before revision {revision} is forgotten, and {name} is started again")
 
@@ -143,8 +141,13 @@ def _end(lab: Supervisor, name: str) -> None:
         process.stop(PATIENCE)
 
 
-def _api_server(namespace: str) -> str:
-    return f"{namespace}/{API_SERVER}" if namespace else API_SERVER
+def _api_server(lab: Supervisor, namespace: str) -> str:
+    """Its name; ValueError when no control plane of that namespace runs."""
+    name = f"{namespace}/{API_SERVER}" if namespace else API_SERVER
+    known = lab.processes()
+    if name not in known:
+        raise ValueError(f"Nothing that runs is called {name}; there are {', '.join(sorted(known))}.")
+    return name
 
 
 def _etcd_folder(lab: Supervisor, namespace: str) -> Path:

@@ -224,6 +224,27 @@ def test_a_machine_that_was_released_by_hand_is_deployed_again(scene: Scene) -> 
     soon(lambda: scene.calls().count(f"POST machines/{system_id}/ deploy") > 1)
 
 
+def test_a_machine_whose_allocation_was_not_answered_is_nobody_s(scene: Scene) -> None:
+    """No MaasMachine names it and nobody releases it: the next pass asks MAAS for another one."""
+    orphan = scene.machine()
+    scene.sim.fault("drop", when="after", op="allocate", hits=1)
+    scene.cluster()
+    scene.provider()
+    scene.pool()
+    lost = f'Unable to allocate machine: Post "{scene.sim.url}/api/2.0/machines/": EOF'
+    soon(lambda: lost in scene.log())
+    soon(lambda: "Unable to allocate machine: status: 409" in scene.deployed().get("message", ""))
+    assert orphan.status.label == "Allocated"
+    assert not {"providerID", "systemID"} & scene.maas_machine()["spec"].keys()
+    other = scene.machine(f"{scene.namespace}-n2")
+    became(scene, "MachineDeploying")
+    scene.sim.advance(other)
+    assert ready(scene)["spec"]["systemID"] == other.system_id
+    scaled(scene, 0)
+    soon(lambda: not scene.maas_machines())
+    assert (orphan.status.label, orphan.agent_name) == ("Allocated", "")
+
+
 def test_deletion_releases_and_does_not_wait(scene: Scene) -> None:
     system_id = deployed(scene)["spec"]["systemID"]
     scaled(scene, 0)

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -27,9 +30,9 @@ from urllib.parse import urlencode
 from lab.kube import labs, releases
 from lab.kube.api import Api, Object
 from lab.kube.keeper import plain_environment
-from lab.kube.labs import FACTS, SUPERVISOR, LabError
+from lab.kube.labs import FACTS, READY, STARTING, SUPERVISOR, LabError
 from lab.kube.ports import LOOPBACK
-from lab.kube.processes import MARK, PART, remains
+from lab.kube.processes import GRACE, MARK, PART, remains
 from lab.kube.serving import LOCAL
 
 __all__ = ["Lab", "LabError"]
@@ -37,7 +40,10 @@ __all__ = ["Lab", "LabError"]
 PACKAGES = Path(__file__).resolve().parents[2]
 # Where the user's programs are. The rest of the user's environment is no business of a lab.
 PROGRAMS = ("XDG_CACHE_HOME", "METALSHIFT_PROGRAMS", "KUBEBUILDER_ASSETS")
-START_LIMIT = 180
+# Seconds from the programs, however long their build took, to a lab that serves; a busy machine needs minutes.
+START_LIMIT = 600.0
+# Instead of a line, when there are no more.
+ENDED = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,9 @@ class Lab:
             _await_ready(supervisor, say)
         except BaseException:
             supervisor.terminate()
-            supervisor.wait()
+            # It ends in good order, or is killed with what it started.
+            with suppress(subprocess.TimeoutExpired):
+                supervisor.wait(GRACE)
             cls.clear(folder)
             raise
         return cls.find(folder)
@@ -218,10 +226,30 @@ class Lab:
 
 
 def _await_ready(supervisor: subprocess.Popen[str], say: Callable[[str], None]) -> None:
-    last = ""
-    for line in supervisor.stdout or ():
-        last = line.strip()
-        if last == "ready":
+    """Pass on what it says, till it serves; LabError when it ends, or takes too long once it has its programs."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_pass_on, args=(supervisor, lines.put), name="supervisor's words", daemon=True).start()
+    last, deadline = "", None
+    while True:
+        try:
+            line = lines.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise LabError(
+                f"The lab does not serve after {START_LIMIT:.0f} s. It last said: {last or 'nothing'}."
+            ) from None
+        if line == READY:
             return
-        say(last)
-    raise LabError(f"{last or 'The supervisor of the lab ended without a word'} (exit status {supervisor.wait()}).")
+        if line == STARTING:
+            deadline = time.monotonic() + START_LIMIT
+        elif line == ENDED:
+            ended = last or "The supervisor of the lab ended without a word"
+            raise LabError(f"{ended} (exit status {supervisor.wait()}).")
+        else:
+            last = line
+            say(last)
+
+
+def _pass_on(supervisor: subprocess.Popen[str], hear: Callable[[str], None]) -> None:
+    for line in supervisor.stdout or ():
+        hear(line.strip() or " ")
+    hear(ENDED)

@@ -24,6 +24,8 @@ FACTS = "lab.json"
 # Only a folder with this file in it is ever removed.
 CLAIM = ".metalshift-lab"
 SUPERVISOR = "supervisor"
+# What it says to whoever started it: that it has its programs, and that the lab serves.
+STARTING, READY = "starting", "ready"
 STANDARD = "lab"
 NAME = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
 

@@ -362,7 +362,7 @@ def run(wish: Wish, detach: Callable[[], None] = lambda: None) -> int:
         if started.done() and not ending.is_set():
             started.result()
             write(wish.folder / labs.FACTS, json.dumps({**supervisor.facts(), "control": server.port}, indent=1))
-            say("ready")
+            say(labs.READY)
             detach()
         ending.wait()
         return 0
@@ -394,6 +394,7 @@ def main() -> int:
     )
     try:
         binaries = programs(say)
+        say(labs.STARTING)
         wish = Wish(folder, binaries, Speed(given.speed), given.machines, not given.without_operator)
     except (NoPrograms, ValueError) as error:
         say(str(error))

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import pytest
 
+from lab.kube import handle
 from lab.kube import supervisor as module
 from lab.kube.handle import Lab
 from lab.kube.labs import LabError
@@ -221,6 +222,14 @@ def test_a_program_that_ends_is_quoted(
 ) -> None:
     pretend(**scripts)
     assert refusal(tmp_path / "lab").startswith(sentence)
+
+
+def test_a_lab_that_does_not_come_to_serve_is_given_up(
+    pretend: Pretend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handle, "START_LIMIT", 1.0)
+    pretend(etcd=SLEEPS)
+    assert refusal(tmp_path / "lab").startswith("The lab does not serve after 1 s. It last said: ")
 
 
 def test_a_file_that_is_no_program_is_named(pretend: Pretend, tmp_path: Path) -> None:

@@ -2,6 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+WITHOUT = (
+    "Without the programs the lab has no Kubernetes, Cluster API and HyperShift, so that nothing is tried on hosted"
+    " clusters; the MAAS simulator works as ever."
+)
+
 
 class NoPrograms(Exception):
-    """The real programs cannot be had here; the text is the whole message."""
+    """The real programs cannot be had here: why, in whole sentences, and what that means."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__().rstrip('.')}. {WITHOUT}"

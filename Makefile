@@ -7,6 +7,7 @@ NAME = lab
 SPEED = 60
 MACHINES = 12
 OPERATOR = yes
+PROVIDER =
 FAULT =
 ARGS =
 RUN = @exec sh tests/tools/python.sh
@@ -86,8 +87,8 @@ lab-stop: ## end the lab; nothing of it is left (NAME=lab)
 lab-fault: ## break something in the lab; without FAULT, list what (NAME=lab FAULT="pause name=etcd")
 	$(RUN) lab fault --name "$(NAME)" -- "$$FAULT"
 
-lab-example: ## a hosted cluster with two nodes, to pipe into kubectl apply --server-side -f - (NAME=lab)
-	$(RUN) lab example --name "$(NAME)"
+lab-example: ## a hosted cluster with two nodes, to pipe into kubectl apply --server-side -f - (NAME=lab PROVIDER=)
+	$(RUN) lab example --name "$(NAME)" $(if $(PROVIDER),--provider "$(PROVIDER)")
 
 lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT="pause name=etcd")
 	$(RUN) lab heal --name "$(NAME)" -- "$$FAULT"

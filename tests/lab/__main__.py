@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from lab.kube import labs
 from lab.kube.labs import LabError, Place
+from lab.kube.provider.versions import HOSTED
 from lab.kube.speed import Speed
 from lab.output import say, unread
 
@@ -154,7 +155,7 @@ def example(given: argparse.Namespace) -> int:
     import yaml
 
     from lab.kube import examples
-    from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
+    from lab.kube.journey import PROVIDER
 
     facts, release = (lab := _running(_place(given))).facts, lab.release()
     cluster = examples.hosted_cluster(
@@ -162,9 +163,9 @@ def example(given: argparse.Namespace) -> int:
         release,
         maas_endpoint=facts["maas_url"],
         maas_api_key=facts["maas_api_key"],
-        provider_image=PROVIDER.format(version=CURRENT_PROVIDER),
+        provider_image=PROVIDER.format(version=given.provider),
     )
-    pool = examples.node_pool(given.cluster, given.cluster, release)
+    pool = examples.node_pool(given.cluster, given.cluster, release, image=examples.image_for(given.provider))
     say(yaml.safe_dump_all([*cluster, pool], sort_keys=False))
     return DONE
 
@@ -360,6 +361,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     made["fault"].add_argument("fault", nargs="*", help="its name and parameters; none lists what there is")
     made["heal"].add_argument("fault", nargs="*", help="its name and parameters; none ends all faults")
     made["example"].add_argument("cluster", nargs="?", default="demo", help="its name (default %(default)s)")
+    made["example"].add_argument(
+        "--provider",
+        choices=HOSTED,
+        default=HOSTED[0],
+        help="the version of the provider for MAAS, as which the stand-in behaves (default %(default)s)",
+    )
     made["kubectl"].add_argument("arguments", nargs="*", help="what kubectl is to do, behind --")
     return parser.parse_args(arguments)
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from lab.kube.api import Object
+from lab.kube.provider.versions import chosen
 
 Platform = Literal["MAAS", "None"]
 
@@ -23,6 +24,12 @@ SERVICES = ("APIServer", "OAuthServer", "OIDC", "Konnectivity", "Ignition")
 
 _LABELS = {"hypershift.openshift.io/safe-to-delete-with-cluster": "true"}
 _SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG1ldGFsc2hpZnQubWFhcyBsYWIsIG5vdCBmb3IgdXNl lab"
+
+
+def image_for(provider: str) -> str:
+    """The image of a node pool, as this version of the provider wants it: some take all that is said for the series."""
+    splits = chosen({"LAB_PROVIDER": provider}).splits_images
+    return IMAGE if splits else IMAGE.partition("/")[2]
 
 
 def hosted_cluster(

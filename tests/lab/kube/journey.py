@@ -29,9 +29,10 @@ from lab.kube.api import (
 )
 from lab.kube.handle import Lab
 from lab.kube.labs import LabError
+from lab.kube.provider.versions import HOSTED
 
 PROVIDER = "registry.example/cluster-api-provider-maas-controller:{version}"
-CURRENT_PROVIDER = "v4.9.5-spectro"
+CURRENT_PROVIDER = HOSTED[0]
 CLIENT = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING = "kubernetes.io/kubelet-serving"
 # The operators of a lab do in seconds what they do at all.
@@ -67,7 +68,8 @@ class Journey:
             maas_api_key=facts["maas_api_key"],
             provider_image=PROVIDER.format(version=self.provider) if self.platform == "MAAS" else "",
         )
-        nodes = examples.node_pool(self.name, self.name, release, self.platform, replicas=replicas, **pool)
+        wish = {"image": examples.image_for(self.provider), **pool}
+        nodes = examples.node_pool(self.name, self.name, release, self.platform, replicas=replicas, **wish)
         self.lab.apply([*cluster, nodes])
 
     def scale(self, replicas: int) -> None:
@@ -125,15 +127,15 @@ class Journey:
 
     # -- waits ------------------------------------------------------------------------------------------------------
 
-    def until_available(self, limit: float = 120) -> None:
+    def until_available(self, limit: float = 300) -> None:
         def available() -> bool:
             cluster = self.cluster()
             published = cluster.get("status", {}).get("kubeconfig")
             return bool(published) and condition(cluster, "Available").get("status") == "True"
 
-        self._until(f"{self.name} is available", available, limit)
+        self.until(f"{self.name} is available", available, limit)
 
-    def until_nodes(self, count: int, limit: float = 180) -> None:
+    def until_nodes(self, count: int, limit: float = 300) -> None:
         """Approve what asks, till so many nodes are Ready and the pool says so."""
 
         def joined() -> bool:
@@ -141,7 +143,7 @@ class Journey:
             ready = [node for node in self.nodes() if condition(node, "Ready").get("status") == "True"]
             return len(ready) == count == self.pool().get("status", {}).get("replicas") and self.settled()
 
-        self._until(f"{self.name} has {count} nodes", joined, limit)
+        self.until(f"{self.name} has {count} nodes", joined, limit)
 
     def settled(self) -> bool:
         """Whether the node pool is where it is to be."""
@@ -152,13 +154,13 @@ class Journey:
     def until_in_version(self, version: str, limit: float = 60) -> None:
         """Till the pool says that it has this version."""
         try:
-            self._until(
+            self.until(
                 f"{self.name} is in {version}", lambda: self.pool().get("status", {}).get("version") == version, limit
             )
         except LabError as error:
             raise LabError(f"{error} Its pool: {json.dumps(self.pool().get('status'))}") from None
 
-    def _until(self, what: str, holds: Callable[[], bool], limit: float) -> None:
+    def until(self, what: str, holds: Callable[[], bool], limit: float) -> None:
         """Till it holds; the HostedCluster is touched when neither it nor its pool has changed for a while.
 
         A pass of the operator that misses something in its cache ends quietly, and the next one comes with the next

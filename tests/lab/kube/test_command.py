@@ -128,6 +128,7 @@ def test_a_name_stays_in_its_folder(command: Command, name: str) -> None:
         (("start", "--speed", "fast"), "'fast' is no speed"),
         (("start", "--machines", "-3"), "'-3' is no number of machines"),
         (("start", "--operator", "maybe"), "invalid choice: 'maybe'"),
+        (("example", "--provider", "v0.9.0"), "invalid choice: 'v0.9.0'"),
         (("fault", "pause etcd"), "'etcd' is no parameter of a fault"),
         (("fault", "pause name='etcd"), "cannot be read: No closing quotation"),
     ],
@@ -234,6 +235,10 @@ def test_a_lab_stays_until_it_is_stopped(built: Command) -> None:
     assert "3 Ready" in looked
     assert re.search(r"kube-apiserver +\d+ +running", looked)
     assert built.of_lab("kubectl", "--", "get", "namespace", "default", "-o", "name") == (0, "namespace/default\n")
+
+    older = built.of_lab("example", "--provider", "v0.6.1-spectro-4.7.0")[1]
+    assert re.search(r"capi-provider-maas-image: \S+:v0\.6\.1-spectro-4\.7\.0\n", older)
+    assert "image: rhcos-4.20" in older
 
     assert built.of_lab("fault", "pause name=etcd")[0] == 0
     assert "\nfaults\n  pause" in built.of_lab("status")[1]

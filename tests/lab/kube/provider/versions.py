@@ -13,6 +13,8 @@ from lab.kube.provider.conditions import V1BETA1, V1BETA2, Contract
 @dataclass(frozen=True)
 class Behaviour:
     version: str
+    #: HyperShift can start it: its conditions fit the kinds that HyperShift brings.
+    hosted: bool = True
     #: Of Cluster API, which decides the shape of conditions.
     contract: Contract = V1BETA1
     #: InternalDNS and InternalIP beside ExternalDNS and ExternalIP: what HyperShift approves certificates by.
@@ -49,6 +51,7 @@ BEHAVIOURS = (
     ),
     Behaviour(
         "v0.9.0",
+        hosted=False,
         contract=V1BETA2,
         custom_dns=False,
         careful_dns=False,
@@ -59,6 +62,9 @@ BEHAVIOURS = (
         vm_credentials=(("MAAS_ENDPOINT", "MAAS_API_KEY"), ("MAAS_API_URL", "MAAS_API_TOKEN")),
     ),
 )
+
+
+HOSTED = tuple(behaviour.version for behaviour in BEHAVIOURS if behaviour.hosted)
 
 
 def tag_of(image: str) -> str:

@@ -25,6 +25,7 @@ from lab.kube.api import (
     MACHINES,
     NAMESPACES,
     NODE_POOLS,
+    SECRETS,
     Resource,
     of_name,
 )
@@ -34,6 +35,9 @@ from lab.kube.handle import Lab
 from lab.kube.journey import Journey
 from lab.kube.sights import Sight, condition, conditions, seen
 
+MACHINE_SETS = Resource("cluster.x-k8s.io/v1beta1", "machinesets")
+MACHINE_HEALTH_CHECKS = Resource("cluster.x-k8s.io/v1beta1", "machinehealthchecks")
+MAAS_MACHINE_TEMPLATES = Resource("infrastructure.cluster.x-k8s.io/v1beta1", "maasmachinetemplates")
 CONTROL_PLANE = f"{NAMESPACE}-late"
 NO_VOLUME = 'storageclass.storage.k8s.io "fast" not found'
 
@@ -272,7 +276,7 @@ def late(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey
     lab.fault(STAGES[0].fault, namespace=CONTROL_PLANE, **STAGES[0].words)
     lab.fault(NODES[0].fault, **NODES[0].words)
     lab.fault("maas-full")
-    journey.create(replicas=1)
+    journey.create(replicas=1, auto_repair=True)
     yield journey
     lab.heal()
     journey.delete()
@@ -383,6 +387,7 @@ STOPS = (
     ),
     _stuck("MaasMachine", MAAS_MACHINES),
     _stuck("Machine", MACHINES),
+    _stuck("MachineSet", MACHINE_SETS),
     _stuck("MachineDeployment", MACHINE_DEPLOYMENTS),
     _held(
         "control-plane-operator",
@@ -393,6 +398,10 @@ STOPS = (
     _stuck("HostedControlPlane", HOSTED_CONTROL_PLANES),
     _stuck("MaasCluster", MAAS_CLUSTERS),
     _stuck("Cluster", CLUSTERS),
+    # Nobody waits for these but the namespace.
+    _stuck("MaasMachineTemplate", MAAS_MACHINE_TEMPLATES),
+    _stuck("MachineHealthCheck", MACHINE_HEALTH_CHECKS),
+    _stuck("Secret", SECRETS),
     _stuck(
         "ConfigMap",
         CONFIG_MAPS,
@@ -418,9 +427,16 @@ def _place(resource: Resource) -> str:
 
 
 def _name(late: Journey, resource: Resource) -> str:
-    """Of the object of this kind; but for ConfigMaps there is one."""
-    known = {NAMESPACES: CONTROL_PLANE, HOSTED_CLUSTERS: "late", NODE_POOLS: "late", CONFIG_MAPS: "kube-root-ca.crt"}
-    return known.get(resource) or of_name(late.lab.api.list(resource, CONTROL_PLANE)[0])
+    """Of the object of this kind; but for ConfigMaps and Secrets there is one."""
+    known = {
+        NAMESPACES: CONTROL_PLANE,
+        HOSTED_CLUSTERS: "late",
+        NODE_POOLS: "late",
+        CONFIG_MAPS: "kube-root-ca.crt",
+        SECRETS: "pull-secret",
+    }
+    there = partial(late.lab.api.list, resource, CONTROL_PLANE)
+    return known.get(resource) or of_name(late.lab.until(f"there are {resource}", there)[0])
 
 
 def _begin(late: Journey, stop: Stop, name: str) -> Words:

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from lab.kube.api import HOSTED_CLUSTERS
+from lab.kube.api import HOSTED_CLUSTERS, SERVICES
 from lab.kube.examples import hosted_cluster
 from lab.kube.handle import Lab
 from lab.kube.sights import Sight, seen
 from lab.kube.spoilt import LOAD_BALANCER, PASSED, Case, Manifests, applied, failed, release, secret
 
 PLANES, AROUND = "planes", "around"
+REACHED, NOBODY = "api-by-load-balancer", "127.0.0.9"
+OF_AN_API = "control-plane-operator|featuregate-generator|etcd|kube-apiserver"
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ CONTROL_PLANES = (
         _not_ready("WaitingOnInfrastructureReady", "Cluster infrastructure is still provisioning"),
     ),
     Case(
-        "api-by-load-balancer",
+        REACHED,
         lambda the: the.publish("APIServer", LOAD_BALANCER),
         _not_ready(
             "WaitingOnInfrastructureReady",
@@ -171,8 +173,9 @@ CONTROL_PLANES = (
 
 @pytest.fixture(scope="module")
 def planes(lab: Lab) -> Iterator[Lab]:
-    """Hosted clusters of which only the control-plane-operator runs."""
-    lab.fault("hold", namespace=f"{PLANES}-.*", name="(?!control-plane-operator).*")
+    """Hosted clusters of which only the control-plane-operator runs; one may have its API as well."""
+    lab.fault("hold", namespace=f"{PLANES}-(?!{REACHED}).*", name="(?!control-plane-operator).*")
+    lab.fault("hold", namespace=f"{PLANES}-{REACHED}", name=f"(?!{OF_AN_API}).*")
     lab.fault("release-incomplete", version=INCOMPLETE, lacks="oauth-server")
     yield from applied(lab, CONTROL_PLANES, PLANES, secret("openid", PLANES, {"clientSecret": "lab"}))
 
@@ -180,3 +183,21 @@ def planes(lab: Lab) -> Iterator[Lab]:
 @pytest.mark.parametrize("case", CONTROL_PLANES, ids=lambda case: case.name)
 def test_the_control_plane_operator_says_what_is_wrong(planes: Lab, case: Case) -> None:
     seen(planes, HOSTED_CLUSTERS, case.name, PLANES, *case.sights)
+
+
+def test_an_address_of_the_load_balancer_at_which_nobody_answers_is_said(planes: Lab) -> None:
+    """The API itself serves: it is asked there before the cluster is called available."""
+    namespace = f"{PLANES}-{REACHED}"
+    planes.until("it is published", lambda: planes.api.get(SERVICES, "kube-apiserver", namespace))
+    given = {"status": {"loadBalancer": {"ingress": [{"ip": NOBODY}]}}}
+    planes.api.patch(SERVICES, "kube-apiserver", namespace, given, subresource="status")
+    seen(
+        planes,
+        HOSTED_CLUSTERS,
+        REACHED,
+        PLANES,
+        Sight("InfrastructureReady", "True", "AsExpected"),
+        Sight("KubeAPIServerAvailable", "True", "AsExpected"),
+        Sight("Available", "False", "KASLoadBalancerNotReachable", f".*dial tcp {NOBODY}:6443: connect: .*refused"),
+        limit=180,
+    )

@@ -250,7 +250,10 @@ def test_what_was_approved_is_not_approved_again(play: Callable[..., ScriptedMaa
 
 def test_a_request_that_changed_is_looked_at_again_and_nothing_is_said(play: Callable[..., ScriptedMaas]) -> None:
     ask = (ASKS_MAAS, *NOBODY_KNOWN, NO_NODE)
-    refused = (Call(APPROVAL, 409, json=MODIFIED), Call(APPROVAL.removesuffix("/approval").replace("PUT", "GET"), json=REQUEST))
+    refused = (
+        Call(APPROVAL, 409, json=MODIFIED),
+        Call(APPROVAL.removesuffix("/approval").replace("PUT", "GET"), json=REQUEST),
+    )
     approved = beside_a_wait(play(*ask, *refused, *ask, Call(APPROVAL, json=REQUEST)))
     done = approved.approve(SIGHT)
     assert (done.lines, done.again) == ({}, True)

@@ -8,17 +8,21 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from lab.fixtures import SPEED
 from lab.kube.api import NAMESPACES
 from lab.kube.handle import Lab
 from lab.kube.journey import Journey, condition
 from lab.kube.labs import LabError
 from lab.kube.ports import LOOPBACK
-from lab.kube.processes import remains
+from lab.kube.processes import Remains, remains
+from lab.programs import Programs
 
 MANAGEMENT = ("etcd", "kube-apiserver", "kube-controller-manager", "hypershift/operator")
 HOSTED = (
@@ -58,6 +62,14 @@ def listens(port: int) -> bool:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
+def listening(process: int) -> list[int]:
+    """The ports of a process, as the kernel has them: local address, …, state (0A: listening), …, socket."""
+    folder = Path("/proc") / str(process)
+    own = {os.readlink(each) for each in (folder / "fd").iterdir()}
+    lines = [line.split() for name in ("tcp", "tcp6") for line in (folder / "net" / name).read_text().splitlines()[1:]]
+    return [int(line[1].rpartition(":")[2], 16) for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in own]
+
+
 def test_every_killed_program_is_started_again_and_the_lab_goes_on(mortal: Journey, lab: Lab) -> None:
     names = [*MANAGEMENT, *(f"{mortal.namespace}/{name}" for name in HOSTED)]
     for name in names:
@@ -65,38 +77,69 @@ def test_every_killed_program_is_started_again_and_the_lab_goes_on(mortal: Journ
         assert before, name
         os.kill(before, signal.SIGKILL)
         lab.until(f"{name} runs again", partial(runs_anew, lab, name, before), 60)
-    deaths = "\n".join(lab.status()["deaths"])
-    for name in names:
-        assert f"{name} was killed by SIGKILL" in deaths, "it says what died"
+    # Each is a time and a sentence.
+    deaths = [each.partition(" ")[2] for each in lab.status()["deaths"]]
+    assert {f"{name} was killed by SIGKILL; it is started again" for name in names} <= {*deaths}, "it says what died"
 
     mortal.scale(2)
     mortal.until_nodes(2)
     lab.until("it is available", lambda: condition(mortal.cluster(), "Available").get("status") == "True", 60)
 
 
-def test_what_a_killed_supervisor_leaves_is_found_and_cleared_by_the_next_start(
-    new_lab: Callable[..., Lab], tmp_path: Path
-) -> None:
-    before = new_lab("one", operator=False)
-    os.kill(before.facts["supervisor"], signal.SIGKILL)
-    left = [each.part for each in remains(before.folder)]
-    assert sorted(left) == ["etcd", "kube-apiserver", "kube-controller-manager"]
-    with pytest.raises(LabError, match="does not answer"):
-        before.status()
+@dataclass(frozen=True)
+class Succession:
+    """What a lab with a hosted cluster left when its supervisor was killed, and the lab that came after it."""
 
-    after = new_lab("one", operator=False)
+    ran: set[int]
+    left: list[Remains]
+    refusal: str
+    heir: Lab
+
+
+@pytest.fixture(scope="module")
+def succession(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Succession]:
+    folder = tmp_path_factory.mktemp("labs") / "one"
+    kubeconfigs = tmp_path_factory.mktemp("kubeconfigs")
+    with ExitStack() as started:
+        before = started.enter_context(Lab.start(folder, speed=SPEED, machines=1))
+        orphan = Journey(before, "orphan", kubeconfigs)
+        orphan.create(replicas=1)
+        orphan.until_available()
+        names = ("hypershift/operator", *(f"{orphan.namespace}/{name}" for name in HOSTED))
+        before.until("all of it runs", lambda: all(pid(before, name) for name in names))
+        ran = {pid(before, name) for name in (*MANAGEMENT, *names)}
+        os.kill(before.facts["supervisor"], signal.SIGKILL)
+        left = remains(folder)
+        with pytest.raises(LabError) as refusal:
+            before.status()
+        heir = started.enter_context(Lab.start(folder, speed=SPEED, machines=1))
+        yield Succession(ran, left, str(refusal.value), heir)
+
+
+def test_what_a_killed_supervisor_leaves_is_found_and_cleared_by_the_next_start(succession: Succession) -> None:
+    """Operators, the provider, and both control planes."""
+    assert succession.ran <= {each.pid for each in succession.left}
+    assert "does not answer" in succession.refusal
+    assert not [each for each in succession.left if each.alive()]
+    after = succession.heir
     assert after.api.get(NAMESPACES, "default")
+    assert after.api.get(NAMESPACES, "clusters-orphan") is None
+    assert not list(after.folder.glob("hosted/*"))
     pids = {each["pid"] for each in after.status()["processes"].values()}
     assert {each.pid for each in remains(after.folder)} == {*pids, after.facts["supervisor"]}
 
 
-def test_a_supervisor_that_is_asked_to_end_takes_everything_with_it(new_lab: Callable[..., Lab]) -> None:
+def test_a_supervisor_that_is_asked_to_end_takes_everything_with_it(succession: Succession) -> None:
     """By itself: nobody clears up behind it."""
-    lab = new_lab()
-    assert len(remains(lab.folder)) > len(MANAGEMENT)
+    lab = succession.heir
+    running = remains(lab.folder)
+    assert len(running) > len(MANAGEMENT)
+    ports = [port for each in running for port in listening(each.pid)]
+    assert len(ports) > len(MANAGEMENT)
     os.kill(lab.facts["supervisor"], signal.SIGTERM)
     lab.until("nothing runs", lambda: not remains(lab.folder), 30)
     assert not lab.folder.exists()
+    assert not any(map(listens, ports))
 
 
 def test_a_folder_with_somebody_s_files_is_not_made_a_lab_s(new_lab: Callable[..., Lab], tmp_path: Path) -> None:

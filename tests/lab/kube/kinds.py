@@ -20,6 +20,7 @@ class Kind:
     name: str
     namespaced: bool
     names: frozenset[str]
+    verbs: frozenset[str]
 
 
 def find(api: Api, wanted: str) -> Kind:
@@ -31,6 +32,11 @@ def find(api: Api, wanted: str) -> Kind:
         if wanted.lower() in kind.names or wanted == str(kind.resource):
             return kind
     raise ValueError(f"The API server has no kind {wanted}.")
+
+
+def listable(api: Api) -> list[Resource]:
+    """All kinds of objects that the API server keeps, in the preferred version of each group."""
+    return [kind.resource for kind in _all(api) if {"list", "delete"} <= kind.verbs]
 
 
 def plurals(api: Api, version: str) -> list[str]:
@@ -55,4 +61,5 @@ def _of_version(api: Api, version: str) -> Iterator[Kind]:
         if "/" not in each["name"]:
             names = {each["name"], each["kind"], each.get("singularName", ""), *each.get("shortNames", [])}
             lower = frozenset(name.lower() for name in names if name)
-            yield Kind(Resource(version, each["name"]), each["kind"], each["namespaced"], lower)
+            verbs = frozenset(each["verbs"])
+            yield Kind(Resource(version, each["name"]), each["kind"], each["namespaced"], lower, verbs)

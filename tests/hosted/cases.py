@@ -38,16 +38,28 @@ BARE: Args = {
 POOL: Args = {"name": "w", "cluster": "demo", "image": "custom/rhcos-4.20", "replicas": 2, **HASTE}
 
 
+def config_map(name: str, value: str = "1") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "clusters"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}
+
+
 @dataclass(frozen=True)
 class Life:
-    """One object's life: made, changed, removed. `before` are tasks that make what it needs."""
+    """One object's life: made, changed, removed. `before` are tasks that make what it needs.
+
+    `change` and `delete` are None where there is no such thing. `ground` is what else must be there, and `spoilt` what
+    others do before the change; both are functions of hosted/grounds.py. `{folder}` in a value is the test's folder.
+    """
 
     module: str
     create: Args
-    change: Args
-    delete: Args
+    change: Args | None
+    delete: Args | None
     name: str = ""
     before: Sequence[tuple[str, Args]] = ()
+    noun: str = ""
+    ground: str = ""
+    spoilt: str = ""
 
     def __str__(self) -> str:
         return self.name or self.module
@@ -167,7 +179,61 @@ LIVES = [
         delete={"name": "w", "state": "absent"},
         before=[("hosted_cluster", CLUSTER)],
     ),
+    Life(
+        "hosted_cluster_kubeconfig",
+        create={"name": "demo", "dest": "{folder}/kubeconfig"},
+        change={"name": "demo", "dest": "{folder}/kubeconfig"},
+        delete={"name": "demo", "dest": "{folder}/kubeconfig", "state": "absent"},
+        before=[("hosted_cluster", CLUSTER)],
+        noun="kubeconfig",
+        ground="a_published_kubeconfig",
+        spoilt="a_file_for_everybody",
+    ),
+    Life(
+        "hosted_cluster_kubeconfig",
+        name="hosted_cluster_kubeconfig in the place of another file",
+        create={"name": "demo", "dest": "{folder}/kubeconfig"},
+        change={"name": "demo", "dest": "{folder}/kubeconfig"},
+        delete={"name": "demo", "dest": "{folder}/kubeconfig", "state": "absent"},
+        before=[("hosted_cluster", CLUSTER)],
+        noun="kubeconfig",
+        ground="a_published_kubeconfig",
+        spoilt="another_file",
+    ),
+    Life(
+        "hosted_cluster_ingress",
+        create={"name": "demo", "publish": "HostNetwork"},
+        change={"name": "demo", "publish": "NodePort"},
+        delete=None,
+        before=[("hosted_cluster", CLUSTER)],
+        noun="ingress_controller",
+        ground="an_ingress_controller",
+    ),
+    Life(
+        "kube_manifest",
+        create={"name": "made", "namespace": "clusters", "objects": [config_map("a"), config_map("b")]},
+        change={"name": "made", "namespace": "clusters", "objects": [config_map("a", "2"), config_map("c")]},
+        delete={"name": "made", "namespace": "clusters", "state": "absent"},
+        before=[("hosted_cluster", CLUSTER)],
+        noun="objects",
+    ),
+    Life(
+        "node_csr",
+        create={"name": "demo"},
+        change=None,
+        delete=None,
+        before=[("hosted_cluster", CLUSTER)],
+        noun="certificate_requests",
+        ground="a_kubelet_that_asks",
+    ),
 ]
+# Those that look, and write nothing.
+LOOKING = {
+    "hosted_cluster_audit",
+    "hosted_cluster_diagnosis",
+    "hosted_cluster_info",
+    "hosted_cluster_preflight",
+}
 
 
 @dataclass(frozen=True)

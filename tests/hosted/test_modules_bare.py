@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -20,8 +21,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CONFIG_MAPS,
     CRDS,
+    CSRS,
     DEPLOYMENTS,
     HOSTED_CLUSTERS,
+    INGRESS_CONTROLLERS,
+    MAAS_MACHINES,
+    MACHINES,
     NAMESPACES,
     NODE_POOLS,
     SECRETS,
@@ -29,14 +34,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
-from hosted.cases import CLUSTER, LIVES, POOL, PULL_SECRET, WRONG, Life, Wrong
+from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
+from hosted import grounds
+from hosted.cases import CLUSTER, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong
 from integration.harness import Outcome, run_task
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
 
-WRITTEN = (NAMESPACES, HOSTED_CLUSTERS, NODE_POOLS, SECRETS, CONFIG_MAPS, DEPLOYMENTS)
-OURS = ("clusters", "tenants", "clusters-demo", "tenants-demo")
+OF_MACHINES = (MACHINES, MAAS_MACHINES, CSRS, INGRESS_CONTROLLERS)
+WRITTEN = (NAMESPACES, HOSTED_CLUSTERS, NODE_POOLS, SECRETS, CONFIG_MAPS, DEPLOYMENTS, *OF_MACHINES)
+OURS = ("clusters", "tenants", "clusters-demo", "tenants-demo", grounds.INGRESS, grounds.REQUEST)
 STEPS = (("create", True), ("create", False), ("change", True), ("change", False), ("delete", True), ("delete", False))
 
 
@@ -47,9 +55,15 @@ class Ground:
     kube: Kube
     kubeconfig: str
     sim: Simulator
+    folder: Path
 
     def run(self, module: str, args: Mapping[str, Any], *, check: bool = False) -> Outcome:
-        return run_task(self.sim, module, {"kubeconfig": self.kubeconfig, **args}, check=check)
+        given = {
+            name: value.replace("{folder}", str(self.folder)) if isinstance(value, str) else value
+            for name, value in args.items()
+        }
+        connect = module_of(module).SPEC.maas
+        return run_task(self.sim, module, {"kubeconfig": self.kubeconfig, **given}, check=check, connect=connect)
 
     def done(self, module: str, args: Mapping[str, Any]) -> Outcome:
         outcome = self.run(module, args)
@@ -57,21 +71,28 @@ class Ground:
         return outcome
 
     def versions(self) -> dict[tuple[str, str], str]:
-        """What there is in our namespaces: whoever writes changes a version."""
+        """What there is in our namespaces and in our folder: whoever writes changes a version."""
+        files = {("file", path.name): f"{path.stat().st_mode:o} {path.stat().st_mtime_ns}" for path in self.files}
         found = [each for kind in WRITTEN for each in self.kube.list(kind) if _is_ours(each)]
-        return {
+        return files | {
             (f"{each['kind']} {each['metadata'].get('namespace', '')}", each["metadata"]["name"]): each["metadata"][
                 "resourceVersion"
             ]
             for each in found
         }
 
+    @property
+    def files(self) -> list[Path]:
+        return sorted(self.folder.iterdir())
+
     def clear(self) -> None:
-        for kind in (NODE_POOLS, HOSTED_CLUSTERS, SECRETS, CONFIG_MAPS, DEPLOYMENTS):
-            for each in self.kube.list(kind):
+        for kind in WRITTEN:
+            for each in self.kube.list(kind) if kind is not NAMESPACES else ():
                 if _is_ours(each):
                     metadata = each["metadata"]
-                    self.kube.delete(kind, metadata["name"], metadata["namespace"])
+                    self.kube.delete(kind, metadata["name"], metadata.get("namespace", ""))
+        for path in self.files:
+            path.unlink()
 
     def spec(self, kind: Kind, name: str) -> dict[str, Any]:
         found = self.kube.get(kind, name, "clusters")
@@ -94,7 +115,11 @@ def one_ground(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> 
     folder: Path = tmp_path_factory.mktemp("bare")
     with api_server(programs, folder, kinds=True), Simulator() as sim:
         kubeconfig = folder / "kubeconfig"
-        yield Ground(Kube.from_kubeconfig(kubeconfig.read_text()), str(kubeconfig), sim)
+        kube = Kube.from_kubeconfig(kubeconfig.read_text())
+        kube.apply(grounds.INGRESS_KIND)
+        while not kube.listing(INGRESS_CONTROLLERS).version:
+            time.sleep(0.1)
+        yield Ground(kube, str(kubeconfig), sim, tmp_path_factory.mktemp("files"))
 
 
 @pytest.fixture
@@ -111,9 +136,15 @@ def ground(one_ground: Ground) -> Ground:
 def test_the_twelve_steps(ground: Ground, life: Life) -> None:
     for module, args in life.before:
         ground.done(module, args)
+    if life.ground:
+        getattr(grounds, life.ground)(ground.kube, ground.sim, ground.kubeconfig)
     for step, changes in STEPS:
         where = f"{life}: {step}{'' if changes else ' again'}"
         args = getattr(life, step)
+        if args is None:
+            continue
+        if life.spoilt and (step, changes) == ("change", True):
+            getattr(grounds, life.spoilt)(ground.folder)
         before = ground.versions()
         foreseen = ground.run(life.module, args, check=True)
         assert ground.versions() == before, f"{where} in check mode wrote"
@@ -128,10 +159,36 @@ def test_the_twelve_steps(ground: Ground, life: Life) -> None:
 
 
 def _assert_predicted(life: Life, foreseen: Outcome, done: Outcome, where: str) -> None:
-    predicted, real = deepcopy(foreseen[life.module]), done[life.module]
-    if foreseen.changed and real:
+    noun = life.noun or life.module
+    predicted, real = deepcopy(foreseen[noun]), done[noun]
+    if foreseen.changed and isinstance(real, dict) and real:
         assert predicted.pop("predicted") is True, where
+    if isinstance(real, list):
+        # What a request was seconds ago it is older now.
+        aging = ("predicted", "age")
+        predicted, real = (
+            [{k: v for k, v in one.items() if k not in aging} for one in some] for some in (predicted, real)
+        )
     assert predicted == real, where
+
+
+def test_every_module_that_writes_to_kubernetes_has_a_life() -> None:
+    modules = {path.stem for path in Path(module_of("node_csr").__file__).parent.glob("[!_]*.py")}
+    kubernetes = {module for module in modules if module_of(module).SPEC.kube}
+    assert {life.module for life in LIVES} == kubernetes - LOOKING
+    assert kubernetes > LOOKING
+
+
+def test_a_kubeconfig_is_the_owners_alone_whatever_was_there(ground: Ground) -> None:
+    ground.done("hosted_cluster", CLUSTER)
+    grounds.a_published_kubeconfig(ground.kube, ground.sim, ground.kubeconfig)
+    file = ground.folder / "kubeconfig"
+    for before in (None, "another", Path(ground.kubeconfig).read_text()):
+        if before is not None:
+            file.write_text(before)
+            file.chmod(0o644)
+        assert ground.done("hosted_cluster_kubeconfig", {"name": "demo", "dest": str(file)}).changed
+        assert (file.read_text(), file.stat().st_mode & 0o777) == (Path(ground.kubeconfig).read_text(), 0o600)
 
 
 def test_a_wide_options_life_is_as_wished(ground: Ground) -> None:

@@ -63,3 +63,8 @@ def text(size: int) -> str:
         if size >= UNITS[unit] and size * 10 % UNITS[unit] == 0:
             return f"{Decimal(size) / UNITS[unit]:f} {unit}"
     return f"{size} B"
+
+
+def tenths(size: int, unit: str) -> str:
+    """A size that need not be exact, and is never said to be more than it is: 11.3 GiB."""
+    return f"{Decimal(size * 10 // UNITS[unit]) / 10:f} {unit}"

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
 PURE = {
-    f"{PACKAGE}._failure",
+    *(f"{PACKAGE}.{name}" for name in ("_failure", "_placement")),
     *(
         f"{PACKAGE}._maas.{name}"
         for name in (

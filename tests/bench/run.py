@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import lives
+import placing
 import waits
 
 from lab.simulator import Simulator
@@ -43,6 +44,7 @@ def main() -> int:
     print("  machines  requests  of which ticks  per machine      kB  wall s  floor s  ratio")
     for count in (20, 100):
         print(f"  {deployment(count)}", flush=True)
+    placing.report()
     lives.report()
     waits.report()
     return 0

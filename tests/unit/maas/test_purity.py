@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
 PURE = {
-    *(f"{PACKAGE}.{name}" for name in ("_failure", "_placement")),
+    *(f"{PACKAGE}.{name}" for name in ("_failure", "_placement", "_static_addresses")),
     *(
         f"{PACKAGE}._maas.{name}"
         for name in (
@@ -35,7 +35,10 @@ PURE = {
         )
     ),
 }
-PLAIN = {"__future__", "base64", "collections", "collections.abc", "dataclasses", "decimal", "enum", "re", "typing"}
+PLAIN = {
+    *("__future__", "base64", "collections", "collections.abc", "dataclasses", "decimal", "enum", "ipaddress"),
+    *("itertools", "re", "typing"),
+}
 
 
 def imported(source: str) -> set[str]:

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
 PURE = {
-    *(f"{PACKAGE}.{name}" for name in ("_failure", "_placement", "_static_addresses")),
+    *(f"{PACKAGE}.{name}" for name in ("_failure", "_placement", "_plan", "_static_addresses", "_vm_set_plan")),
     *(
         f"{PACKAGE}._maas.{name}"
         for name in (

@@ -1,0 +1,287 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of a set of VMs: which exist, which are made on which host, and which go.
+
+A VM of a set is one by its hostname, CLAIM-NUMBER, so that a run finds what a killed one made, even where the answer
+was lost. Its claim, which MAAS keeps only while a machine has an owner, confirms that: a VM of that name that another
+claim or another user has is never touched, and only in the way if its number is needed.
+
+    Found.of          a machine of MAAS, of those that may have such a name
+    census            those that are of the set, those that exist twice, and the numbers that others have
+    plan              keep, make and remove; raises what stands in the way before anything is done
+    SetPlan.steps     the same, to be shown
+
+Free numbers are filled from 1 up, so hostnames do not depend on what was lost. Placement is by `_placement`, static
+addresses by `_static_addresses`; hosts count the VMs that exist as used.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count as counting_from
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of, holder, is_hosted
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import (
+    Host,
+    Rules,
+    Size,
+    Vm,
+    leaving,
+    natural,
+    place,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
+from ansible_collections.metalshift.maas.plugins.module_utils._static_addresses import assigned
+
+# LXD takes no instance that begins with a digit; MAAS compares hostnames to the letter.
+NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+LONGEST = 63
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def checked(claim: str, count: int) -> str:
+    """The claim, if the hostnames of that many VMs can be made of it."""
+    if not NAME.fullmatch(claim) or len(hostname(claim, count)) > LONGEST:
+        raise invalid(
+            f"{claim!r} cannot be the claim of VMs: their hostnames begin with it.",
+            f"Begin with a small letter and go on with small letters, digits and -, up to {LONGEST} with the number.",
+        )
+    return claim
+
+
+def hostname(claim: str, number: int) -> str:
+    return f"{claim}-{number}"
+
+
+def number_of(claim: str, name: str) -> int | None:
+    """The number in a hostname; None if it is not one of the claim's."""
+    found = re.fullmatch(rf"{re.escape(claim)}-([1-9][0-9]*)", name)
+    return int(found[1]) if found else None
+
+
+# -- what there is -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    """A machine of MAAS, or a VM of an LXD that MAAS does not know."""
+
+    name: str
+    # Its VM host; empty if that is not known.
+    host: str
+    # What it says itself: its annotation in MAAS, or the user key of an instance.
+    claim: str = ""
+    # The user who has it, if that is not this one.
+    owner: str = ""
+    # The hosted cluster that uses it, in words: Cluster API would have to give it up first.
+    cluster: str = ""
+    virtual: bool = True
+    known: bool = True
+    made: int = 0
+
+    @classmethod
+    def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "") -> Found:
+        """A machine as MAAS's JSON tells; `me` is the user of the key, who owns what this run commissions.
+
+        `host` is for VMs that were added to MAAS as machines: MAAS has no VM host for them.
+        """
+        owner = machine.get("owner") or ""
+        return cls(
+            name=machine["hostname"],
+            host=host or (machine.get("pod") or {}).get("name", ""),
+            claim=claim_of(machine),
+            owner="" if owner == me else owner,
+            cluster=holder(machine) if is_hosted(machine) else "",
+            virtual=is_virtual(machine),
+            # Nothing says when it was made, but ids grow.
+            made=min((interface["id"] for interface in machine.get("interface_set") or ()), default=0),
+        )
+
+    @property
+    def vm(self) -> Vm:
+        return Vm(self.name, self.host, self.made)
+
+
+@dataclass(frozen=True)
+class Census:
+    """What there is of the names of one claim."""
+
+    claim: str
+    # By number, in its order.
+    members: Mapping[int, Found] = field(default_factory=dict)
+    # VMs of the set on a second host, that MAAS does not know: a host could not be seen while its VM was made anew.
+    doubles: tuple[Found, ...] = ()
+    # By number: why its hostname cannot be had.
+    taken: Mapping[int, Failure] = field(default_factory=dict)
+
+
+def census(claim: str, found: Iterable[Found]) -> Census:
+    """Sort what was found; names that are not of the claim do not matter."""
+    named: dict[int, list[Found]] = {}
+    for one in sorted(found, key=lambda one: (not one.known, natural(one.host))):
+        number = number_of(claim, one.name)
+        if number is not None:
+            named.setdefault(number, []).append(one)
+    members: dict[int, Found] = {}
+    doubles: list[Found] = []
+    taken: dict[int, Failure] = {}
+    for number in sorted(named):
+        refusals = {one: _refusal(one, claim) for one in named[number]}
+        own = [one for one, refusal in refusals.items() if not refusal]
+        others = [(one.known, refusal) for one, refusal in refusals.items() if refusal]
+        # Among machines that MAAS knows, a hostname is there once.
+        if others and (others[0][0] or not own):
+            taken[number] = others[0][1]
+            doubles += own
+        else:
+            members[number] = own[0]
+            doubles += [one for one in own[1:] if own[0].host and one.host != own[0].host]
+    return Census(claim, members, tuple(doubles), taken)
+
+
+def _refusal(found: Found, claim: str) -> Failure | None:
+    """Why somebody else has a name; None if the set has it."""
+    name = found.name
+    if not found.virtual:
+        return Failure("conflict", f"{name} is the hostname of a machine that is no VM.", name, hint="Rename it.")
+    if found.claim == claim:
+        return None
+    if found.claim:
+        return Failure("claimed", f"{name} is held by claim {found.claim}.", name, hint="Choose another claim.")
+    if found.owner and not found.cluster:
+        hint = "Choose another claim, or release it first."
+        return Failure("claimed", f"{name} is held by user {found.owner}, under no claim.", name, hint=hint)
+    if not found.known:
+        sentence = f"{name} on {found.host} is a VM that MAAS does not know and that says nothing of a claim."
+        return Failure("conflict", sentence, name, hint="Remove or rename it there, or choose another claim.")
+    return None
+
+
+# -- what is to be -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a task asks for."""
+
+    claim: str
+    count: int
+    size: Size
+    rules: Rules
+    # By interface of the template: the static addresses that the VMs share out, as `_static_addresses.parse` has them.
+    addresses: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class New:
+    """A VM to be made, and the cores it is pinned to."""
+
+    name: str
+    host: str
+    cores: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A VM to be removed, and why."""
+
+    found: Found
+    reason: str
+
+
+@dataclass(frozen=True)
+class SetPlan:
+    """What is to be done. Carried out in part and made anew, it comes to the same."""
+
+    keep: tuple[Found, ...]
+    make: tuple[New, ...]
+    remove: tuple[Leaving, ...]
+    # By hostname and interface, of all that are there in the end.
+    addresses: Mapping[str, Mapping[str, str]]
+
+    def steps(self) -> list[Step]:
+        """The making and removing of VMs, as diff and check mode show it."""
+        return [
+            *(Step("create", new.name, f"on {new.host}", after=self._shown(new)) for new in self.make),
+            *(
+                Step("delete", leaving.found.name, leaving.reason, before={"host": leaving.found.host})
+                for leaving in self.remove
+            ),
+        ]
+
+    def _shown(self, new: New) -> dict[str, Any]:
+        pinned = {"pinned_cores": list(new.cores)} if new.cores else {}
+        addresses = self.addresses.get(new.name)
+        return {"host": new.host, **pinned, **({"addresses": dict(addresses)} if addresses else {})}
+
+
+def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, str] | None = None) -> SetPlan:
+    """What brings a set to its number. `held`: by address, the hostname that has it or who else, in words."""
+    members = {one.name: one for one in found.members.values()}
+    remove = _removed(wish, hosts, members)
+    keep = tuple(one for one in members.values() if one not in [leaving.found for leaving in remove])
+    make = _made(wish, hosts, found)
+    names = [*(one.name for one in keep), *(new.name for new in make)]
+    return SetPlan(
+        keep,
+        make,
+        (*remove, *(Leaving(double, f"there is another {double.name}") for double in found.doubles)),
+        _addresses(wish, names, held or {}),
+    )
+
+
+def _made(wish: Wish, hosts: Sequence[Host], found: Census) -> tuple[New, ...]:
+    missing = max(0, wish.count - len(found.members))
+    free = (number for number in counting_from(1) if number not in found.members)
+    numbers = [next(free) for _missing in range(missing)]
+    in_the_way = {hostname(wish.claim, number): found.taken[number] for number in numbers if number in found.taken}
+    if in_the_way:
+        raise several("VMs", in_the_way, len(in_the_way))
+    running = Counter(one.host for one in found.members.values())
+    placement = place(missing, wish.size, hosts, wish.rules, running)
+    if placement.missing:
+        raise placement.failure(f"{placement.missing} of {wish.count} VMs of the claim {wish.claim}")
+    return tuple(
+        New(hostname(wish.claim, number), place.host, place.cores)
+        for number, place in zip(numbers, placement.places, strict=True)
+    )
+
+
+def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) -> tuple[Leaving, ...]:
+    going = leaving((one.vm for one in members.values()), len(members) - wish.count, hosts)
+    closed = {host.name for host in hosts if not host.schedulable}
+    for vm in going:
+        if members[vm.name].cluster:
+            raise Failure(
+                "claimed",
+                f"{vm.name} cannot be removed: {members[vm.name].cluster} uses it.",
+                object=vm.name,
+                hint="Scale its node pool down with node_pool first: a set never takes what a hosted cluster uses.",
+            )
+    newest = f"one of the newest: {wish.count} of {len(members)} stay"
+    return tuple(
+        Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else newest) for vm in going
+    )
+
+
+def _addresses(wish: Wish, names: Sequence[str], held: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    numbers = {name: number for name in names if (number := number_of(wish.claim, name))}
+    found: dict[str, dict[str, str]] = {}
+    listed = Counter(address for addresses in wish.addresses.values() for address in set(addresses))
+    twice = [address for address, lists in listed.items() if lists > 1]
+    if twice:
+        raise invalid(f"{min(twice)} is listed for several interfaces.", "Give every interface addresses of its own.")
+    for interface, addresses in wish.addresses.items():
+        for name, address in assigned(numbers, addresses, held).items():
+            found.setdefault(name, {})[interface] = address
+    return found

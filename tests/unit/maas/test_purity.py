@@ -16,6 +16,7 @@ PURE = {
     *(
         f"{PACKAGE}._maas.{name}"
         for name in (
+            "addresses",
             "changes",
             "claims",
             "constraints",
@@ -36,8 +37,18 @@ PURE = {
     ),
 }
 PLAIN = {
-    *("__future__", "base64", "collections", "collections.abc", "dataclasses", "decimal", "enum", "ipaddress"),
-    *("itertools", "re", "typing"),
+    "__future__",
+    "base64",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "decimal",
+    "enum",
+    "functools",
+    "ipaddress",
+    "itertools",
+    "re",
+    "typing",
 }
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from integration.arranging import client, reserve
 from lab.simulator import Simulator
 
 Args = Mapping[str, Any]
@@ -27,7 +26,7 @@ def three_machines(sim: Simulator) -> None:
 
 def lab_domain(sim: Simulator, *resources: Mapping[str, str]) -> None:
     """A domain, with names that have addresses."""
-    maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    maas = client(sim)
     maas.post("domains/", {"name": "lab.example.com"})
     for resource in resources:
         maas.post("dnsresources/", resource)
@@ -285,6 +284,68 @@ LIVES += [
     ),
 ]
 
+MAC_1, MAC_2 = "52:54:00:00:99:01", "52:54:00:00:99:02"
+
+
+def two_nics(sim: Simulator) -> None:
+    sim.machine("node-1", nics=2)
+
+
+def one_device(sim: Simulator) -> None:
+    client(sim).post("devices/", {"hostname": "printer", "mac_addresses": [MAC_1]})
+    sim.requests.clear()
+
+
+LIVES += [
+    Case(
+        "ip_reservation",
+        create={"addresses": ["10.99.0.50"]},
+        change={"addresses": [{"ip": "10.99.0.50", "hostname": "api"}]},
+        delete={"addresses": ["10.99.0.50"], "state": "absent"},
+    ),
+    Case(
+        "ip_reservation",
+        name="ip_reservation for a MAC address, with a name",
+        create={"addresses": ["10.99.0.50"], "mac_address": MAC_1, "hostname": "api.lab.example.com"},
+        change={
+            "addresses": ["10.99.0.50"],
+            "mac_address": MAC_2.upper().replace(":", "-"),
+            "hostname": "API.lab.example.com.",
+            "replace": True,
+        },
+        delete={"addresses": ["10.99.0.50"], "mac_address": MAC_2, "state": "absent"},
+        arrange=lab_domain,
+    ),
+    Case(
+        "ip_reservation",
+        name="ip_reservation by DHCP",
+        create={"addresses": ["10.99.0.50"], "type": "dhcp", "mac_address": MAC_1, "comment": "first"},
+        change={"addresses": ["10.99.0.50"], "type": "dhcp", "mac_address": MAC_1, "comment": "second"},
+        delete={"addresses": ["10.99.0.50"], "type": "dhcp", "state": "absent"},
+    ),
+    Case(
+        "ip_reservation",
+        name="ip_reservation by DHCP for another MAC address",
+        create={"addresses": ["10.99.0.50"], "type": "dhcp", "mac_address": MAC_1, "comment": "kept"},
+        change={"addresses": ["10.99.0.50"], "type": "dhcp", "mac_address": MAC_2, "replace": True},
+        delete={"addresses": ["10.99.0.50"], "type": "dhcp", "mac_address": MAC_2, "state": "absent"},
+    ),
+    Case(
+        "ip_reservation",
+        name="ip_reservations, several",
+        noun="ip_reservations",
+        create={"addresses": ["10.99.0.50-10.99.0.52", {"ip": "10.99.0.60", "hostname": "api"}]},
+        change={
+            "addresses": [
+                {"ip": "10.99.0.51", "state": "absent"},
+                {"ip": "10.99.0.70", "type": "dhcp", "mac_address": MAC_1},
+                "10.99.0.128/30",
+            ]
+        },
+        delete={"addresses": ["10.99.0.48/28", "10.99.0.128/30"], "state": "absent"},
+    ),
+]
+
 # Modules that only read: the arguments with which they are run.
 READERS: Mapping[str, Sequence[Args]] = {
     "machine_info": [
@@ -484,5 +545,82 @@ WRONG: list[Wrong] = [
         "www.lab.example.com has a record of type A, and a CNAME must be alone at its name.",
         kind="conflict",
         arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50"}),
+    ),
+]
+
+KEPT = {"type": "dhcp", "mac_address": MAC_1}
+
+
+def reserved(sim: Simulator) -> None:
+    """A machine, and an address that the administrator has reserved."""
+    two_nics(sim)
+    reserve(sim, "10.99.0.9")
+
+
+def dynamic_range(sim: Simulator) -> None:
+    two_nics(sim)
+    form = {"type": "dynamic", "start_ip": "10.99.0.200", "end_ip": "10.99.0.220"}
+    client(sim).post("ipranges/", form)
+
+
+WRONG += [
+    Wrong("ip_reservation", {}, "missing required arguments: addresses"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0"]}, "addresses[1] cannot be '10.99.0', which is no IP address."),
+    Wrong("ip_reservation", {"addresses": [None]}, "addresses[1] cannot be 'None', which is no IP address."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9-10.99.0.1"]}, "whose end is before its beginning."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9-2001:db8::1"]}, "whose end is before its beginning."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.1/24"]}, "'10.99.0.1/24', which is no network."),
+    Wrong("ip_reservation", {"addresses": ["2001:db8::/64"]}, "addresses[1] holds more than 4096 addresses."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9", {"ip": "10.99.0.9"}]}, "10.99.0.9 is named twice."),
+    Wrong("ip_reservation", {"addresses": [{"pi": "10.99.0.9"}]}, "addresses[1] is wrong: missing required"),
+    Wrong("ip_reservation", {"addresses": [{"ip": "10.99.0.9", "mac": "x"}]}, "unknown option mac"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "mac_address": "x"}, "'x', which is no MAC address."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.8/31"], "hostname": "api"}, "2 addresses, which cannot share"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.8", "10.99.0.9"], "hostname": "a"}, "cannot hold for 2 addresses."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "comment": "x"}, "comment needs type: dhcp."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "type": "dhcp"}, "type: dhcp needs mac_address"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], **KEPT, "hostname": "x"}, "hostname needs type: user."),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "type": "static"}, "value of type must be one of: user, dhcp"),
+    Wrong(
+        "ip_reservation",
+        {"type": "dhcp", "addresses": [{"ip": ip, "mac_address": MAC_1} for ip in ("10.99.0.8", "10.99.0.9")]},
+        "10.99.0.8 and 10.99.0.9 cannot both be kept for 52:54:00:00:99:01.",
+    ),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "hostname": "@"}, "hostname cannot be @. Make such a name"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "hostname": "a_b"}, "a_b in the domain maas cannot have"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.9"], "hostname": "a.b.c"}, "the domain of a.b.c", kind="not_found"),
+    Wrong("ip_reservation", {"addresses": ["172.31.0.1"]}, "is in no subnet that MAAS has.", kind="not_found"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.0"]}, "the network or broadcast address", kind="conflict"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.255"]}, "the network or broadcast address", kind="conflict"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.1"]}, "it is the gateway of 10.99.0.0/24.", kind="conflict"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.2"]}, "used by the controller region1 (eth0).", kind="conflict"),
+    Wrong("ip_reservation", {"addresses": ["10.99.0.2"], **KEPT}, "used by the controller region1", kind="conflict"),
+    Wrong(
+        "ip_reservation",
+        {"addresses": ["10.99.0.210"]},
+        "10.99.0.210 cannot be reserved: it is in the dynamic range 10.99.0.200 to 10.99.0.220, out of which DHCP",
+        dynamic_range,
+        "conflict",
+    ),
+    Wrong(
+        "ip_reservation",
+        {"addresses": ["10.99.0.9"], "mac_address": MAC_1},
+        "10.99.0.9 cannot be reserved: it is reserved by admin, but for no MAC address. Set replace: true",
+        reserved,
+        "conflict",
+    ),
+    Wrong(
+        "ip_reservation",
+        {"addresses": ["10.99.0.9"], **KEPT},
+        "10.99.0.9 cannot be kept for 52:54:00:00:99:01: it is reserved by admin.",
+        reserved,
+        "conflict",
+    ),
+    Wrong(
+        "ip_reservation",
+        {"addresses": ["10.99.0.9"], "mac_address": MAC_1},
+        "it is meant for 52:54:00:00:99:01, which belongs to the device printer (eth0). Give it to that interface with",
+        one_device,
+        "conflict",
     ),
 ]

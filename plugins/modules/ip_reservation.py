@@ -69,6 +69,7 @@ options:
     choices: [present, absent]
     default: present
 seealso:
+  - module: metalshift.maas.interface_link
   - module: metalshift.maas.dns_record
 """
 

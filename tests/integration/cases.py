@@ -344,6 +344,51 @@ LIVES += [
         },
         delete={"addresses": ["10.99.0.48/28", "10.99.0.128/30"], "state": "absent"},
     ),
+    Case(
+        "interface_link",
+        create={"machine": "node-1", "interface": "eth1", "mode": "static", "ip_address": "10.99.0.50"},
+        change={"machine": "node-1", "interface": "eth1", "mode": "auto", "subnet": "10.99.0.0/24"},
+        delete={"machine": "node-1", "interface": "eth1", "subnet": "10.99.0.0/24", "state": "absent"},
+        arrange=two_nics,
+    ),
+    Case(
+        "interface_link",
+        name="interface_link with an address of MAAS's choice",
+        create={"machine": "node-1", "interface": "eth1", "mode": "static", "subnet": "10.99.0.0/24"},
+        change={"machine": "node-1", "interface": "eth1", "mode": "static", "ip_address": "10.99.0.50"},
+        delete={"machine": "node-1", "interface": "eth1", "ip_address": "10.99.0.50", "state": "absent"},
+        arrange=two_nics,
+    ),
+    Case(
+        "interface_link",
+        name="interface_link as the default gateway",
+        create={"machine": "node-1", "interface": "eth1", "mode": "auto", "subnet": "cidr:10.99.0.0/24"},
+        change={
+            "machine": "node-1",
+            "interface": "eth1",
+            "mode": "auto",
+            "subnet": "10.99.0.0/24",
+            "default_gateway": True,
+        },
+        delete={"machine": "node-1", "interface": "eth1", "purge": True, "state": "absent"},
+        arrange=two_nics,
+    ),
+    Case(
+        "interface_link",
+        name="interface_link by DHCP, then up alone",
+        create={"machine": "node-1", "interface": "eth1", "mode": "dhcp"},
+        change={"machine": "node-1", "interface": "eth1", "mode": "link_up", "purge": True},
+        delete={"machine": "node-1", "interface": "eth0", "purge": True, "state": "absent"},
+        arrange=two_nics,
+    ),
+    Case(
+        "interface_link",
+        name="interface_link of a device",
+        create={"device": "printer", "interface": MAC_1, "mode": "static", "ip_address": "10.99.0.50"},
+        change={"device": "printer", "interface": "eth0", "mode": "static", "ip_address": "10.99.0.51"},
+        delete={"device": MAC_1, "interface": "eth0", "subnet": "10.99.0.0/24", "state": "absent"},
+        arrange=one_device,
+    ),
 ]
 
 # Modules that only read: the arguments with which they are run.
@@ -548,6 +593,8 @@ WRONG: list[Wrong] = [
     ),
 ]
 
+PLACE = {"machine": "node-1", "interface": "eth1"}
+STATIC = {**PLACE, "mode": "static"}
 KEPT = {"type": "dhcp", "mac_address": MAC_1}
 
 
@@ -561,6 +608,12 @@ def dynamic_range(sim: Simulator) -> None:
     two_nics(sim)
     form = {"type": "dynamic", "start_ip": "10.99.0.200", "end_ip": "10.99.0.220"}
     client(sim).post("ipranges/", form)
+
+
+def other_vlan(sim: Simulator) -> None:
+    two_nics(sim)
+    fabric = client(sim).post("fabrics/", {"name": "far"})
+    client(sim).post("subnets/", {"cidr": "172.16.0.0/24", "fabric": fabric["id"], "vid": 0})
 
 
 WRONG += [
@@ -621,6 +674,94 @@ WRONG += [
         {"addresses": ["10.99.0.9"], "mac_address": MAC_1},
         "it is meant for 52:54:00:00:99:01, which belongs to the device printer (eth0). Give it to that interface with",
         one_device,
+        "conflict",
+    ),
+    Wrong("interface_link", {"interface": "eth0", "mode": "dhcp"}, "is required: machine, device"),
+    Wrong("interface_link", {"machine": "node-1", "mode": "dhcp"}, "missing required arguments: interface"),
+    Wrong("interface_link", {**PLACE, "device": "x", "mode": "dhcp"}, "mutually exclusive: machine|device"),
+    Wrong("interface_link", PLACE, "state is present but all of the following are missing: mode"),
+    Wrong("interface_link", {**PLACE, "mode": "manual"}, "value of mode must be one of: static, auto, dhcp, link_up"),
+    Wrong("interface_link", STATIC, "mode: static needs subnet or ip_address."),
+    Wrong("interface_link", {**PLACE, "mode": "auto"}, "mode: auto needs subnet."),
+    Wrong("interface_link", {**PLACE, "mode": "dhcp", "ip_address": "10.99.0.9"}, "mode: dhcp takes no ip_address."),
+    Wrong("interface_link", {**PLACE, "mode": "link_up", "subnet": "1"}, "mode: link_up takes no subnet"),
+    Wrong("interface_link", {**PLACE, "mode": "dhcp", "default_gateway": True}, "mode: dhcp takes no default_gateway."),
+    Wrong("interface_link", {"device": "x", "interface": "y", "mode": "dhcp"}, "A device takes mode: static alone"),
+    Wrong("interface_link", {**PLACE, "state": "absent"}, "state: absent needs subnet or ip_address."),
+    Wrong("interface_link", {**STATIC, "ip_address": "10.99"}, "ip_address cannot be '10.99'", two_nics),
+    Wrong("interface_link", {**STATIC, "subnet": "size:9"}, "subnet cannot contain 'size:9'.", two_nics),
+    Wrong(
+        "interface_link",
+        {**STATIC, "ip_address": "10.1.0.9", "subnet": "1"},
+        "10.1.0.9 is not in 10.99.0.0/24.",
+        two_nics,
+    ),
+    Wrong("interface_link", {**STATIC, "subnet": "x"}, "MAAS has no subnet x; it has 10.99", two_nics, "not_found"),
+    Wrong("interface_link", {**STATIC, "ip_address": "172.31.0.1"}, "is in no subnet that", two_nics, "not_found"),
+    Wrong("interface_link", {**STATIC, "subnet": "1"}, "MAAS does not know the machine node-1.", kind="not_found"),
+    Wrong(
+        "interface_link",
+        {**STATIC, "subnet": "1", "interface": "eth7"},
+        "node-1 has no interface eth7; it has eth0, eth1.",
+        two_nics,
+        "not_found",
+    ),
+    Wrong("interface_link", {**STATIC, "ip_address": "10.99.0.1"}, "it is the gateway of", two_nics, "conflict"),
+    Wrong("interface_link", {**STATIC, "ip_address": "10.99.0.255"}, "broadcast address of", two_nics, "conflict"),
+    Wrong(
+        "interface_link",
+        {**STATIC, "ip_address": "10.99.0.2"},
+        "10.99.0.2 cannot be given to eth1 of node-1: it is used by the controller region1 (eth0).",
+        two_nics,
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**STATIC, "ip_address": "10.99.0.210"},
+        "it is in the dynamic range 10.99.0.200 to 10.99.0.220",
+        dynamic_range,
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**STATIC, "ip_address": "10.99.0.9"},
+        "it is reserved by admin. Set take_reserved: true to release it for this link.",
+        reserved,
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**PLACE, "interface": "eth0", "mode": "link_up"},
+        "eth0 of node-1 cannot be linked: mode: link_up would end its auto link (10.99.0.0/24). Set purge: true",
+        two_nics,
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**STATIC, "interface": "eth0", "ip_address": "172.16.0.9"},
+        "it is on the VLAN fabric-0/untagged, and 172.16.0.0/24 on far/untagged. Name a subnet of its VLAN, or set",
+        other_vlan,
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**STATIC, "interface": "eth0", "ip_address": "172.16.0.9", "change_vlan": True, "default_gateway": True},
+        "172.16.0.0/24 has no gateway that could be the default one.",
+        other_vlan,
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**STATIC, "ip_address": "10.99.0.9"},
+        "the machine is Deployed, and MAAS changes the network only of one that is New, Ready, Allocated or Broken.",
+        lambda sim: sim.machine("node-1", nics=2, status="Deployed"),
+        "conflict",
+    ),
+    Wrong(
+        "interface_link",
+        {**STATIC, "ip_address": "10.99.0.9"},
+        "the machine is Commissioning, and MAAS changes the network only of one that is New, Ready, Allocated or Bro",
+        lambda sim: sim.machine("node-1", nics=2, status="Commissioning"),
         "conflict",
     ),
 ]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reservations when answers are lost, runs die, others are faster, and users may not."""
+"""Reservations and links when answers are lost, runs die, others are faster, and users may not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from integration.cases import LIVES, Case, two_nics
 from integration.harness import run_task
 from lab.simulator import Simulator
 
-CASES = [case for case in LIVES if case.module == "ip_reservation"]
+CASES = [case for case in LIVES if case.module in ("ip_reservation", "interface_link")]
 STEPS = ("create", "change", "delete")
+STATIC = {"machine": "node-1", "interface": "eth1", "mode": "static", "ip_address": "10.99.0.50"}
 
 LOST: Mapping[str, Mapping[str, Any]] = {
     "dropped before": {"does": "drop", "when": "before"},
@@ -101,6 +102,7 @@ def _bare(said: Any) -> Any:
 
 TASKS: Mapping[str, Mapping[str, Any]] = {
     "ip_reservation": {"addresses": ["10.99.0.50"]},
+    "interface_link": STATIC,
 }
 
 
@@ -165,4 +167,14 @@ def test_an_address_of_another_user_is_left_to_them(sim: Simulator) -> None:
         "claimed",
         "10.99.0.50 cannot be released: it is reserved by bob for api.maas. Use that user's key.",
     )
+    sim.machine("node-1", nics=2)
+    taken = run_task(sim, "interface_link", {**STATIC, "take_reserved": True})
+    assert "it is reserved by bob for api.maas. Choose another address, or have" in taken.msg
     assert [request.op for request in sim.requests.writes() if request.op] == ["reserve"]
+
+
+def test_a_plain_user_cannot_link_machines(sim: Simulator) -> None:
+    two_nics(sim)
+    done = run_task(sim, "interface_link", {**STATIC, "maas_api_key": plain_user(sim)})
+    assert done["failure"]["kind"] == "forbidden"
+    assert done.msg.startswith("eth1 of node-1 cannot be linked: MAAS refuses with 403")

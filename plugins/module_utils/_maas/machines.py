@@ -24,6 +24,8 @@ EVENTS_SHOWN = 5
 class Machines:
     """Finds and reads machines. MAAS makes some 8 queries for each machine it lists: never list all to find one."""
 
+    collection = "machines/"
+
     def __init__(self, maas: Client) -> None:
         self._maas = maas
 
@@ -31,7 +33,7 @@ class Machines:
 
     def listed(self, **filters: Any) -> list[Machine]:
         """The machines that MAAS's own filters let through."""
-        found: list[Machine] = self._maas.get("machines/", filters)
+        found: list[Machine] = self._maas.get(self.collection, filters)
         return found
 
     def read(self, system_ids: Iterable[str]) -> dict[str, Machine]:
@@ -44,7 +46,7 @@ class Machines:
     def get(self, system_id: str) -> Machine | None:
         """One machine, by id; None if MAAS does not know it."""
         try:
-            found: Machine = self._maas.get(f"machines/{system_id}/")
+            found: Machine = self._maas.get(f"{self.collection}{system_id}/")
         except Failure as failure:
             if failure.kind == "not_found":
                 return None
@@ -116,6 +118,12 @@ class Machines:
             for script in run.get("results", [])
             if "fail" in str(script.get("status_name", "")).lower()
         ]
+
+
+class Devices(Machines):
+    """Finds and reads devices, in the same way."""
+
+    collection = "devices/"
 
 
 def address(machine: Mapping[str, Any]) -> str:

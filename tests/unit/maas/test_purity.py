@@ -25,6 +25,7 @@ PURE = {
             "lifecycle",
             "lifecycle_docs",
             "lifecycle_table",
+            "links",
             "machine_fields",
             "naming",
             "networks",

@@ -55,6 +55,14 @@ def test_a_failed_discovery_leaves_an_empty_host(maas: Any, form: dict[str, str]
     assert reason in refreshed.text
 
 
+def test_an_lxd_without_storage_pools_is_not_discovered(sim: Simulator, maas: Any) -> None:
+    sim.lxd(address="127.0.0.1:8450", password="sekret", pools=[])
+    made = maas("POST", "vm-hosts/", {**LXD, "power_address": "127.0.0.1:8450"})
+    assert (made.status_code, made.json()["version"]) == (200, "")
+    refreshed = maas("POST", f"vm-hosts/{made.json()['id']}/?op=refresh")
+    assert (refreshed.status_code, "No storage pools exists" in refreshed.text) == (503, True)
+
+
 def test_the_same_certificate_registers_a_project_once(maas: Any) -> None:
     pair = {"certificate": CERTIFICATE, "key": KEY}
     assert maas("POST", "vm-hosts/", {**LXD, **pair, "name": "kvm1"}).ok

@@ -40,6 +40,7 @@ MAAS_PROJECT = "maas"
 CAPABILITIES = ["composable", "dynamic_local_storage", "over_commit", "storage_pools"]
 CAPACITY_DELAY = 0.3  # seconds until the host's commissioning data have arrived
 DEFAULT_CORES, DEFAULT_MEMORY, DEFAULT_STORAGE = 1, 2048, "root:8(local)"
+NO_STORAGE_POOL = "Failed talking to pod: No storage pools exists.  Please create a storage pool in LXD."
 NO_RACK = "Unable to start the VM host discovery process. No rack controllers connected."
 NETWORKING = (
     "id", "fabric", "fabric_class", "ip", "mode", "name", "hostname", "subnet", "space", "subnet_cidr", "type", "vlan",
@@ -91,6 +92,8 @@ def discover(request: Request, host: VMHost) -> None:
     """Learn what the host has, import its VMs; cores and memory follow a moment later."""
     state = request.state
     server = connect(state, host)
+    if not server.pools:
+        raise Unavailable(NO_STORAGE_POOL)
     host.parameters.pop("password", None)
     _learn(host, server)
     _import(request, host, server)

@@ -391,6 +391,18 @@ LIVES += [
     ),
 ]
 
+LXD = {"power_address": "127.0.0.1:8449", "password": "sekret"}
+
+
+def two_vms_on_kvm1(sim: Simulator) -> None:
+    maas = client(sim)
+    host = maas.post("vm-hosts/", {"type": "lxd", "name": "kvm1", "project": "maas", **LXD})
+    sim.forward(1)
+    for name in ("vm1", "vm2"):
+        maas.post(f"vm-hosts/{host['id']}/", {"hostname": name, "skip_commissioning": True}, op="compose")
+    sim.requests.clear()
+
+
 # Modules that only read: the arguments with which they are run.
 READERS: Mapping[str, Sequence[Args]] = {
     "machine_info": [
@@ -398,6 +410,11 @@ READERS: Mapping[str, Sequence[Args]] = {
         {"machines": ["node-1"], "gather": ["interfaces", "block_devices", "power_parameters", "events", "results"]},
         {"status": ["ready", "failed_testing"], "zone": ["default"], "claim": "web", "full": True},
         {"tags": ["not-made-yet"]},
+    ],
+    "vm_host_info": [
+        {},
+        {"names": ["kvm1"], "gather": ["virtual_machines", "parameters"], "claim": "web"},
+        {"zone": ["default"], "pool": ["default"], "tags": ["fast"], "schedulable": True, "machines": ["node-1"]},
     ],
     "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
 }
@@ -591,6 +608,11 @@ WRONG: list[Wrong] = [
         kind="conflict",
         arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50"}),
     ),
+    Wrong(
+        "vm_host_info", {"gather": ["gossip"]}, "value of gather must be one or more of: virtual_machines, parameters"
+    ),
+    Wrong("vm_host_info", {"claim": ""}, "claim must not be empty. Leave it out to ask for VM hosts of any."),
+    Wrong("vm_host_info", {"schedulable": "perhaps"}, "schedulable"),
 ]
 
 PLACE = {"machine": "node-1", "interface": "eth1"}

@@ -33,6 +33,11 @@ PURE = {
             "sizes",
             "spreading",
             "statuses",
+            "vm_hosts_address",
+            "vm_hosts_capacity",
+            "vm_hosts_discovery",
+            "vm_hosts_fields",
+            "vm_hosts_guests",
             "wishes",
         )
     ),
@@ -43,13 +48,16 @@ PLAIN = {
     "collections",
     "collections.abc",
     "dataclasses",
+    "datetime",
     "decimal",
     "enum",
     "functools",
     "ipaddress",
     "itertools",
+    "json",
     "re",
     "typing",
+    "urllib.parse",
 }
 
 

@@ -64,6 +64,7 @@ options:
     choices: [virtual_machines, parameters]
     default: []
 seealso:
+  - module: metalshift.maas.vm_host
   - module: metalshift.maas.machine_info
 """
 
@@ -87,8 +88,8 @@ EXAMPLES = r"""
 RETURN = r"""
 vm_hosts:
   description:
-    - The VM hosts, by name. C(power_address), C(project) and C(certificate_fingerprint) are null unless V(parameters)
-      are gathered.
+    - The VM hosts, by name. The keys are those of RV(metalshift.maas.vm_host#module:vm_host); C(power_address),
+      C(project) and C(certificate_fingerprint) are null unless V(parameters) are gathered.
   returned: success
   type: list
   elements: dict

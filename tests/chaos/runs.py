@@ -18,7 +18,7 @@ PLUGINS = "ansible_collections.metalshift.maas.plugins"
 # All is imported once, and each run is forked from there.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload([__name__])
-for _preloaded in ("machine", "machine_set"):
+for _preloaded in ("machine", "machine_set", "vm_host"):
     importlib.import_module(f"{PLUGINS}.modules.{_preloaded}")
 LONGEST = 60.0
 

@@ -392,6 +392,16 @@ LIVES += [
 ]
 
 LXD = {"power_address": "127.0.0.1:8449", "password": "sekret"}
+PROMPT = {"wait_sleep": 0.05, "wait_timeout": 10}
+
+
+def zone_and_pool(sim: Simulator) -> None:
+    sim.machine("other", zone="az1", pool="virtual")
+
+
+def deployed_with_lxd(sim: Simulator) -> None:
+    sim.machine("node-1", status="Deployed", zone="az1", pool="virtual", cpu=8, memory=32768)
+    sim.lxd("node-1", password="sekret")
 
 
 def two_vms_on_kvm1(sim: Simulator) -> None:
@@ -402,6 +412,41 @@ def two_vms_on_kvm1(sim: Simulator) -> None:
         maas.post(f"vm-hosts/{host['id']}/", {"hostname": name, "skip_commissioning": True}, op="compose")
     sim.requests.clear()
 
+
+LIVES += [
+    Case(
+        "vm_host",
+        create={"name": "kvm1", **LXD, "zone": "az1", "pool": "virtual", "tags": ["fast"], **PROMPT},
+        change={
+            "name": "kvm1",
+            "zone": "default",
+            "tags": ["slow"],
+            "purge_tags": True,
+            "cpu_over_commit_ratio": 4,
+            "memory_over_commit_ratio": 1.5,
+            "default_macvlan_mode": "bridge",
+            "schedulable": False,
+        },
+        delete={"name": "kvm1", "state": "absent"},
+        arrange=zone_and_pool,
+    ),
+    Case(
+        "vm_host",
+        name="vm_host on a machine, renamed",
+        create={"machine": "node-1", "password": "sekret", "schedulable": False, **PROMPT},
+        change={"machine": "node-1", "name": "lxd-host-node-1", "schedulable": True, "default_storage_pool": "default"},
+        delete={"machine": "node-1", "state": "absent"},
+        arrange=deployed_with_lxd,
+    ),
+    Case(
+        "vm_host",
+        name="vm_host by its address, with VMs",
+        create={"power_address": "https://127.0.0.1:8449", "project": "maas", "tags": ["fast"]},
+        change={**LXD, "project": "maas", "name": "kvm2", "schedulable": False},
+        delete={"name": "kvm2", "state": "absent", "vms": "delete"},
+        arrange=two_vms_on_kvm1,
+    ),
+]
 
 # Modules that only read: the arguments with which they are run.
 READERS: Mapping[str, Sequence[Args]] = {
@@ -607,6 +652,79 @@ WRONG: list[Wrong] = [
         "www.lab.example.com has a record of type A, and a CNAME must be alone at its name.",
         kind="conflict",
         arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50"}),
+    ),
+    Wrong("vm_host", {}, "one of the following is required: name, power_address, machine"),
+    Wrong("vm_host", {"name": ""}, "name must not be empty."),
+    Wrong("vm_host", {"name": "kvm1"}, "MAAS has no VM host kvm1, and power_address is missing to register it."),
+    Wrong("vm_host", {"name": "kvm1", "state": "gone"}, "value of state must be one of: present, absent"),
+    Wrong("vm_host", {"name": "kvm1", "vms": "move"}, "value of vms must be one of: delete, keep"),
+    Wrong("vm_host", {"name": "kvm1", "pasword": "x"}, "unknown option pasword"),
+    Wrong("vm_host", {"name": "kvm1", "password": "x", "token": "y"}, "mutually exclusive: password|token"),
+    Wrong("vm_host", {"power_address": "http://kvm1"}, "power_address is not the address of an LXD: 'http://kvm1'."),
+    Wrong("vm_host", {"power_address": "kvm1:port"}, "power_address is not the address of an LXD"),
+    Wrong("vm_host", {"power_address": "kvm1/1.0"}, "power_address is not the address of an LXD"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "zone": ""}, "zone must not be empty. Leave it out"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "cpu_over_commit_ratio": 11}, "must be between 0 and 10, not 11"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "memory_over_commit_ratio": "much"}, "memory_over_commit_ratio"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "default_macvlan_mode": "vxlan"}, "must be one of: bridge, passthru"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "tags": ["a,b c"]}, "tags holds 'a,b c', which no tag of MAAS can be"),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", **LXD, "tags": ["maas-lxd-host-noschedule"]},
+        "belong to the Cluster API provider. Use schedulable",
+    ),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "wait_timeout": 0}, "wait_timeout must be more than 0 seconds"),
+    Wrong("vm_host", {"name": "kvm1", "certificate": "/x.crt"}, "required together: certificate, key"),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "certificate": "/nowhere.crt", "key": "/nowhere.key"},
+        "certificate names a file that does not exist. Give PEM or the path of it; make_certificate: true",
+    ),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "certificate": "-----BEGIN CERTIFICATE-----", "key": "-----BEGIN "},
+        "certificate is not a certificate in PEM.",
+    ),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "certificate": "-----BEGIN CERT", "key": "/x", "make_certificate": True},
+        "make_certificate needs certificate and key to be paths.",
+    ),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "power_address": "127.0.0.1:8449", "token": "sekret"},
+        "token is not a trust token of LXD.",
+    ),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "zone": "az9"}, "MAAS has no zone az9. Check the", kind="not_found"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "pool": "p", "zone": "z"}, "no zone z and no pool p.", kind="not_found"),
+    Wrong("vm_host", {"machine": "node-9"}, "MAAS does not know the machine node-9.", kind="not_found"),
+    Wrong(
+        "vm_host",
+        {"machine": "node-1"},
+        "node-1 is Ready, and MAAS would call it Deployed once LXD answers. Deploy it first.",
+        three_machines,
+        "conflict",
+    ),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "state": "absent"},
+        "VM host kvm1 cannot be removed: it has 2 VMs: vm1, vm2. Set vms: delete to delete them",
+        two_vms_on_kvm1,
+        "conflict",
+    ),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "power_address": "10.0.0.9"},
+        "VM host kvm1 is the project maas of LXD at 127.0.0.1:8449, and cannot become the project maas of LXD at 10.0.",
+        two_vms_on_kvm1,
+        "conflict",
+    ),
+    Wrong(
+        "vm_host",
+        {"name": "kvm1", "project": "other"},
+        "and cannot become the project other of LXD at 127.0.0.1:8449. Choose another name",
+        two_vms_on_kvm1,
+        "conflict",
     ),
     Wrong(
         "vm_host_info", {"gather": ["gossip"]}, "value of gather must be one or more of: virtual_machines, parameters"

@@ -40,7 +40,7 @@ REASONS: Sequence[Reason] = (
         "no longer supported",
         "unsupported",
         "this LXD takes no password any more",
-        "Give a token in place of the password, or let LXD trust the certificate with metalshift.maas.lxd_trust.",
+        "Let LXD trust the certificate with metalshift.maas.lxd_trust; whether a token works is up to MAAS's version.",
     ),
     Reason(
         "Password authentication failed",

@@ -38,6 +38,7 @@ PURE = {
             "vm_hosts_discovery",
             "vm_hosts_fields",
             "vm_hosts_guests",
+            "vm_hosts_token",
             "wishes",
         )
     ),

@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
+import base64
+import json
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import KINDS, Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import vm_hosts_discovery
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import vm_hosts_discovery, vm_hosts_token
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_address import Endpoint, endpoint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_capacity import missing, remarks, rooms
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_fields import Wished, tag_changes
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_guests import Guest, guests, in_words
+
+NOW = datetime(2026, 11, 1, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
@@ -147,3 +152,28 @@ def test_guests_are_machines_and_notes_of_one_host() -> None:
 def test_many_vms_are_counted_and_few_named() -> None:
     many = [Guest({"hostname": f"vm{number}"}, None) for number in range(9)]
     assert in_words(many) == "9 VMs: vm0, vm1, vm2, vm3, vm4 and 4 more"
+
+
+def token(content: Any) -> str:
+    return base64.b64encode(json.dumps(content).encode()).decode()
+
+
+@pytest.mark.parametrize("end", ["", "0001-01-01T00:00:00Z", "2026-11-02T10:00:00.123456789Z", "someday"])
+def test_a_good_token_is_given_as_it_is(end: str) -> None:
+    good = token({"secret": "s", "expires_at": end})
+    assert vm_hosts_token.checked(f" {good}\n", NOW) == good
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("sekret", "is not a trust token"),
+        ("", "is not a trust token"),
+        (token(["secret"]), "is not a trust token"),
+        (token({"fingerprint": "f"}), "is not a trust token"),
+        (token({"secret": "s", "expires_at": "2026-10-31T23:00:00Z"}), "expired on 2026-10-31 at 23:00 UTC"),
+    ],
+)
+def test_a_bad_token_is_not_sent_to_maas(text: str, says: str) -> None:
+    with pytest.raises(Failure, match=says):
+        vm_hosts_token.checked(text, NOW)

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A VM host that shall be there: what is seen, what is decided, and what is done about it.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import vm_hosts_lookup
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import VMHosts, patient
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_address import PROJECT
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_lookup import Neighbours
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_decision import (
+    Decision,
+    Sight,
+    Wish,
+    decide,
+    foreseen,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_work import Undone, Work, sight_of
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+DEPLOYED = "Deployed"
+
+
+def keep(task: Task) -> Result:
+    """Bring a VM host that shall be there to the wished state."""
+    wish, hosts = Wish.from_params(task.params), hosts_of(task)
+    patience = Patience.from_params(task.params, task.clock, task.say)
+    sight = look(task, hosts, wish)
+    decision = decide(sight, wish, task.check)
+    plan = decision.plan
+    warnings = [*sight.warnings, *unknown_names(task, decision)]
+    if decision.registers and decision.fields.power_address is None:
+        warnings.append(f"MAAS has no {decision.label} yet.")
+    if task.check:
+        then = foreseen(sight, decision)
+    else:
+        try:
+            after = Work(task, hosts, wish, patience).carry_out(sight, decision) if plan else sight
+        except Undone as undone:
+            return Result(changed=bool(decision.files), values={"vm_host": {}}, plan=plan, failure=undone.failure)
+        warnings += taken_over(after) if decision.registers else []
+        then = after.told
+    return Result(
+        changed=bool(plan), values={"vm_host": then}, plan=plan, warnings=warnings + (then["obstacles"] or [])
+    )
+
+
+def hosts_of(task: Task) -> VMHosts:
+    return VMHosts(task.maas, task.joined(patient(task.maas)))
+
+
+# -- looking ---------------------------------------------------------------------------------------------------------
+
+
+def look(task: Task, hosts: VMHosts, wish: Wish) -> Sight:
+    """Read all that the decision needs."""
+    machines = Machines(task.maas)
+    under, warnings = machine_under(machines, wish.machine, task.check)
+    identity = wish.identity(under)
+    near = vm_hosts_lookup.find(hosts, machines, identity)
+    if near.meant is None:
+        if not wish.imports:
+            refuse_existing_vms(hosts, near, wish.fields.project or PROJECT)
+        if under and under.get("status_name") != DEPLOYED:
+            said = (
+                f"{under['hostname']} is {under.get('status_name')}, and MAAS would call it Deployed once LXD answers"
+            )
+            if not task.check:
+                raise Failure("conflict", f"{said}.", object=str(under["hostname"]), hint="Deploy it first.")
+            warnings = [*warnings, f"{said}."]
+        return Sight(identity, None, under, warnings=warnings)
+    return replace(sight_of(task, hosts, identity, near.meant), warnings=warnings)
+
+
+def machine_under(machines: Machines, name: str | None, check: bool) -> tuple[Machine | None, list[str]]:
+    """The machine that a task names as the one under the VM host."""
+    found = machines.find([name])[name] if name else None
+    if found is None and name:
+        said = f"MAAS does not know the machine {name}"
+        if not check:
+            raise Failure("not_found", f"{said}.", object=name, hint="Name it by hostname, FQDN, system_id or MAC.")
+        return None, [f"{said} yet."]
+    return found, []
+
+
+def refuse_existing_vms(hosts: VMHosts, near: Neighbours, project: str) -> None:
+    """Registering makes machines of a project's VMs and commissions them, which restarts them.
+
+    MAAS itself knows of them only if the same LXD is registered already, with another project.
+    """
+    ids = {each.host["id"] for each in near.beside}
+    notes = hosts.notes() if ids else []
+    names = {
+        str(note.get("identifier"))
+        for note in notes
+        if note.get("bmc_id") in ids and note.get("project") == project and note.get("machine_id") is None
+    }
+    if names:
+        raise Failure(
+            "conflict",
+            f"The project {project} has VMs already ({', '.join(sorted(names))}), and MAAS would commission them, "
+            "which restarts them.",
+            object=near.beside[0].label,
+            hint="Choose a project of its own, or set existing_vms: import to have them taken over.",
+        )
+
+
+# -- telling ---------------------------------------------------------------------------------------------------------
+
+
+def taken_over(sight: Sight) -> list[str]:
+    """What to say of VMs that a registration has made machines of."""
+    names = [guest.name for guest in sight.guests if guest.machine]
+    return [f"MAAS took over VMs, and restarts them to commission them: {', '.join(names)}."] if names else []
+
+
+def unknown_names(task: Task, decision: Decision) -> list[str]:
+    """What a task names that MAAS does not have: a Failure, in check mode warnings."""
+    around = Surroundings(task.maas)
+    asked = decision.asked
+    named = [(noun, asked[noun]) for noun in ("zone", "pool") if asked.get(noun)]
+    unknown = [f"{noun} {name}" for noun, name in named if name not in around.names(noun)]
+    if unknown and not task.check:
+        raise Failure(
+            "not_found",
+            f"{decision.label} cannot be kept as wished: MAAS has no {' and no '.join(unknown)}.",
+            object=decision.label,
+            hint="Check the spelling, or make it first.",
+        )
+    return [f"MAAS has no {each} yet." for each in unknown]

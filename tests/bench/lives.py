@@ -14,7 +14,7 @@ import ours
 
 from lab.kube.handle import Lab, LabError
 from lab.kube.journey import Journey
-from lab.kube.processes import remains
+from lab.processes import remains
 from lab.programs import NoPrograms, figures, programs
 
 SPEED = 60

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lab.authority import Authority
 from lab.kube.api import NODES, PODS, Object, of_name, of_namespace
-from lab.kube.authority import Authority
 from lab.kube.handle import Lab
 from lab.kube.https import Handler, Server, server_context
 from lab.kube.keeper import plain_environment

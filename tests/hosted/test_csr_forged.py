@@ -29,6 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import (
     SERVING,
 )
 from integration.harness import Outcome, run_task
+from lab.authority import encoded
 from lab.kube import examples
 from lab.kube.api import (
     CLUSTER_ROLE_BINDINGS,
@@ -45,11 +46,10 @@ from lab.kube.api import (
     Object,
     Resource,
 )
-from lab.kube.authority import encoded
 from lab.kube.bare import kinds_of
 from lab.kube.control_plane import ControlPlane
 from lab.kube.keeper import Keeper, plain_environment
-from lab.kube.ports import Ports
+from lab.ports import Ports
 from lab.programs import Programs
 from lab.simulator import Simulator
 from unit.kube.pem import signing_request

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from lab.kube import labs
-from lab.kube.labs import LabError, Place
+from lab import labs
 from lab.kube.provider.versions import HOSTED
 from lab.kube.speed import Speed
+from lab.labs import LabError, Place
 from lab.output import say, unread
 
 if TYPE_CHECKING:

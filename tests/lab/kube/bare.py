@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.kube.api import CRDS, Api, Objects
 from lab.kube.control_plane import ControlPlane
 from lab.kube.keeper import Keeper, plain_environment
-from lab.kube.ports import Ports
+from lab.ports import Ports
 from lab.programs import Programs
 
 RENDER = (

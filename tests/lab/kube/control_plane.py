@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.authority import Authority, kubeconfig, signing_key, write
 from lab.kube import audit
 from lab.kube.api import Api
-from lab.kube.authority import Authority, kubeconfig, signing_key, write
-from lab.kube.ports import LOOPBACK
+from lab.ports import LOOPBACK
 from lab.programs import Programs
 
 # etcd has no login: on a port every user of the machine could read all Secrets. It takes relative names only.

@@ -27,13 +27,14 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
 
-from lab.kube import labs, releases
+from lab import labs
+from lab.kube import releases
 from lab.kube.api import Api, Object
 from lab.kube.keeper import plain_environment
-from lab.kube.labs import FACTS, READY, STARTING, SUPERVISOR, LabError
-from lab.kube.ports import LOOPBACK
-from lab.kube.processes import GRACE, MARK, PART, remains
 from lab.kube.serving import LOCAL
+from lab.labs import FACTS, READY, STARTING, SUPERVISOR, LabError
+from lab.ports import LOOPBACK
+from lab.processes import GRACE, MARK, PART, remains
 
 __all__ = ["Lab", "LabError"]
 

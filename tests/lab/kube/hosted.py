@@ -13,11 +13,11 @@ from lab.kube.api import CLAIMS, SERVICES, Api
 from lab.kube.hosted_apis import SERVICE
 from lab.kube.keeper import plain_environment
 from lab.kube.pods import NotYet, Pod, with_flags
-from lab.kube.ports import LOOPBACK
-from lab.kube.processes import Process
 from lab.kube.runs import ProcessRun
 from lab.kube.serving import serves
 from lab.kube.surroundings import Surroundings
+from lab.ports import LOOPBACK
+from lab.processes import Process
 
 # What OpenShift's build of the API server knows and the one of Kubernetes too, out of the file that it is given.
 KEPT_ARGUMENTS = ("service-account-issuer", "service-cluster-ip-range", "api-audiences", "encryption-provider-config")

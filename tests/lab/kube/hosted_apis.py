@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from lab.kube.api import SECRETS, Api
-from lab.kube.ports import LOOPBACK
+from lab.ports import LOOPBACK
 
 SERVICE = "kube-apiserver"
 PORT = 6443

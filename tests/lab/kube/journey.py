@@ -28,8 +28,8 @@ from lab.kube.api import (
     of_name,
 )
 from lab.kube.handle import Lab
-from lab.kube.labs import LabError
 from lab.kube.provider.versions import HOSTED
+from lab.labs import LabError
 
 PROVIDER = "registry.example/cluster-api-provider-maas-controller:{version}"
 CURRENT_PROVIDER = HOSTED[0]

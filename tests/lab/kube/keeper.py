@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lab.kube.control_plane import Program
-from lab.kube.processes import Process
+from lab.processes import Process
 
 START_LIMIT = 120
 # Seconds before a program that died is started again, doubled with each death in a row.

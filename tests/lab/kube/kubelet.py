@@ -23,9 +23,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from lab.authority import Pair, encoded
 from lab.kube import times
 from lab.kube.api import CSRS, LEASES, NODES, Api, ApiError, Object, Unreachable
-from lab.kube.authority import Pair, encoded
 from lab.kube.speed import Speed
 
 BOOTSTRAP_KUBECONFIG = "/etc/kubernetes/kubeconfig"

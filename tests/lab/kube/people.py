@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab.authority import write
 from lab.kube.api import Api, Object, Resource
-from lab.kube.authority import write
 from lab.kube.control_plane import ControlPlane
 from lab.kube.rights import Rule
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.authority import write
 from lab.kube.api import CONFIG_MAPS, SECRETS, Api, Object, Resource
-from lab.kube.authority import write
-from lab.kube.ports import LOOPBACK
+from lab.ports import LOOPBACK
 
 _REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 NODE = "lab"

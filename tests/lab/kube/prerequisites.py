@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from lab.kube.api import CRDS, ENDPOINTS, NODES, Api, ApiError, Object, Resource
 from lab.kube.pods import NODE
-from lab.kube.ports import LOOPBACK
 from lab.kube.status import now
+from lab.ports import LOOPBACK
 
 STORAGE_CLASSES = Resource("storage.k8s.io/v1", "storageclasses")
 # HyperShift renders objects of these kinds, and reads them, whether or not Prometheus is there.

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from lab.kube.ports import LOOPBACK
+from lab.ports import LOOPBACK
 
 #: (namespace, host, port) → the port on the loopback interface, or None for a name that nobody serves.
 Names = Callable[[str, str, int], "int | None"]

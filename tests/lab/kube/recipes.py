@@ -16,10 +16,10 @@ from pathlib import Path
 from lab.kube import hosted
 from lab.kube.api import Object
 from lab.kube.pods import Pod, with_flags
-from lab.kube.ports import LOOPBACK
 from lab.kube.runs import PartRun, Run
 from lab.kube.serving import serves
 from lab.kube.surroundings import Surroundings
+from lab.ports import LOOPBACK
 
 PACKAGES = Path(__file__).resolve().parents[2]
 

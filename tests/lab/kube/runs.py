@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from lab.kube.ports import Ports
-from lab.kube.processes import Process
+from lab.ports import Ports
+from lab.processes import Process
 
 
 class Run(Protocol):

@@ -25,17 +25,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from lab.kube import labs, maas, people, prerequisites
+from lab import labs
+from lab.authority import Authority, write
+from lab.kube import maas, people, prerequisites
 from lab.kube.api import ApiError, Unreachable
-from lab.kube.authority import Authority, write
 from lab.kube.control_plane import ControlPlane
 from lab.kube.faults import Faults, Parts
 from lab.kube.hosted_apis import HostedApis
 from lab.kube.ignition import Ignition
 from lab.kube.keeper import DidNotStart, Keeper, plain_environment
 from lab.kube.machines import Machines
-from lab.kube.ports import LOOPBACK, Ports
-from lab.kube.processes import MARK, PART, Process
 from lab.kube.proxy import Proxy
 from lab.kube.registry import Registry
 from lab.kube.runs import Part
@@ -43,6 +42,8 @@ from lab.kube.speed import Speed
 from lab.kube.surroundings import Surroundings
 from lab.kube.versions import Versions
 from lab.kube.workloads import Workloads
+from lab.ports import LOOPBACK, Ports
+from lab.processes import MARK, PART, Process
 from lab.programs import NoPrograms, Programs, programs
 from lab.simulator import Simulator
 

@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.authority import write
 from lab.kube.api import SERVICE_ACCOUNTS, ApiError, Object
-from lab.kube.authority import write
 from lab.kube.control_plane import ControlPlane
 from lab.kube.hosted_apis import HostedApis
 from lab.kube.keeper import plain_environment
 from lab.kube.pods import NotYet, Pod
-from lab.kube.ports import LOOPBACK, Ports
-from lab.kube.processes import Process
 from lab.kube.proxy import Proxy
 from lab.kube.runs import Part, ProcessRun
 from lab.kube.speed import Speed
+from lab.ports import LOOPBACK, Ports
+from lab.processes import Process
 from lab.programs import Programs
 
 TOKEN_SECONDS = 365 * 24 * 3600

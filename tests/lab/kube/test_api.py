@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from lab.authority import Authority, kubeconfig
 from lab.kube.api import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -29,9 +30,8 @@ from lab.kube.api import (
     Resource,
     Unreachable,
 )
-from lab.kube.authority import Authority, kubeconfig
-from lab.kube.ports import LOOPBACK
 from lab.kube.proxy import Proxy
+from lab.ports import LOOPBACK
 
 THING: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "thing", "namespace": "place"}}
 

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.kube import labs
-from lab.kube.processes import MARK, PART, Remains, remains
+from lab import labs
+from lab.processes import MARK, PART, Remains, remains
 from lab.programs import Programs
 
-PACKAGES = Path(labs.__file__).parents[2]
+PACKAGES = Path(labs.__file__).parents[1]
 NAME = "tried"
 
 

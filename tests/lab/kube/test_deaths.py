@@ -19,9 +19,9 @@ from lab.fixtures import SPEED
 from lab.kube.api import NAMESPACES
 from lab.kube.handle import Lab
 from lab.kube.journey import Journey, condition
-from lab.kube.labs import LabError
-from lab.kube.ports import LOOPBACK
-from lab.kube.processes import Remains, remains
+from lab.labs import LabError
+from lab.ports import LOOPBACK
+from lab.processes import Remains, remains
 from lab.programs import Programs
 
 MANAGEMENT = ("etcd", "kube-apiserver", "kube-controller-manager", "hypershift/operator")

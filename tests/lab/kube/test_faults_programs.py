@@ -11,7 +11,7 @@ import pytest
 
 from lab.kube.api import CONFIG_MAPS, LEASES, NAMESPACES, ApiError, Object, Unreachable
 from lab.kube.handle import Lab
-from lab.kube.labs import LabError
+from lab.labs import LabError
 from lab.programs import Programs
 
 SPACE = "faulty"

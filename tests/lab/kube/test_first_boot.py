@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 import pytest
 
+from lab.authority import Authority, encoded
 from lab.kube import first_boot
-from lab.kube.authority import Authority, encoded
 from lab.kube.first_boot import Emergency, Ignition
 from lab.kube.https import Handler, Server, server_context
 from lab.kube.speed import Speed

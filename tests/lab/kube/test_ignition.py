@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
+from lab.authority import Authority, encoded, kubeconfig
 from lab.kube import ignition, times
 from lab.kube.api import DEPLOYMENTS, EVENTS, NAMESPACES, SECRETS, SERVICES, Api, Object
-from lab.kube.authority import Authority, encoded, kubeconfig
 from lab.kube.bare import api_server
 from lab.kube.ignition import EXPIRES, GENERATED, REACHED, Ignition
 from lab.kube.speed import Speed

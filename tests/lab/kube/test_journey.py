@@ -32,8 +32,8 @@ from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
 from lab.kube.journey import CLIENT, SERVING, Journey, condition, conditions
 from lab.kube.kinds import listable
-from lab.kube.labs import LabError
 from lab.kube.provider.maas import Maas
+from lab.labs import LabError
 
 CLUSTER_ROLES = Resource("rbac.authorization.k8s.io/v1", "clusterroles")
 MAAS_TEMPLATES = Resource("infrastructure.cluster.x-k8s.io/v1beta1", "maasmachinetemplates")

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from cryptography import x509
 
+from lab.authority import Pair, encoded, kubeconfig
 from lab.kube import kubelet
 from lab.kube.api import Object
-from lab.kube.authority import Pair, encoded, kubeconfig
 from lab.kube.kubelet import Host
 
 HOST = Host(

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from cryptography import x509
 
+from lab.authority import encoded, kubeconfig
 from lab.conftest import Caller
 from lab.kube import maas as stocked
 from lab.kube.api import (
@@ -30,7 +31,6 @@ from lab.kube.api import (
     Object,
     of_name,
 )
-from lab.kube.authority import encoded, kubeconfig
 from lab.kube.handle import Lab
 from lab.kube.kubelet import BOOTSTRAP_KUBECONFIG, CLIENT, LEASE_NAMESPACE, SERVING, TICK
 from lab.kube.machines import Machines

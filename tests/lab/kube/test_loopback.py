@@ -18,7 +18,7 @@ import pytest
 from lab.kube.api import MAAS_MACHINES
 from lab.kube.handle import Lab
 from lab.kube.journey import Journey
-from lab.kube.processes import Remains, remains
+from lab.processes import Remains, remains
 
 PROC = Path("/proc")
 LISTENS = "0A"

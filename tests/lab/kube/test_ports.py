@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lab.kube import ports as module
-from lab.kube.ports import BLOCK, FIRST, LAST, LOOPBACK, NODE_PORTS, Ports
+from lab import ports as module
+from lab.ports import BLOCK, FIRST, LAST, LOOPBACK, NODE_PORTS, Ports
 
 
 @pytest.fixture

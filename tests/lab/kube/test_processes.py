@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lab.kube.processes import MARK, PART, Process, Remains, end_remains, remains
+from lab.processes import MARK, PART, Process, Remains, end_remains, remains
 
 SLEEP = "import time; print('up', flush=True); time.sleep(60)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
@@ -144,7 +144,7 @@ def test_this_process_is_not_among_them(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "import sys; from lab.kube.processes import remains; print(remains(sys.argv[1]))",
+            "import sys; from lab.processes import remains; print(remains(sys.argv[1]))",
             tmp_path,
         ],
         env={**os.environ, MARK: str(tmp_path), PART: "self"},

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.kube.ports import LOOPBACK
 from lab.kube.proxy import AGREED, REFUSED, Proxy
+from lab.ports import LOOPBACK
 
 LIMIT = 10
 

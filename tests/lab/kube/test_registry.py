@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from lab.authority import Authority
 from lab.kube import releases
-from lab.kube.authority import Authority
 from lab.kube.registry import Registry
 
 RELEASE = "/v2/ocp/release/manifests/4.20.8"

@@ -23,11 +23,11 @@ import pytest
 from lab.kube import handle
 from lab.kube import supervisor as module
 from lab.kube.handle import Lab
-from lab.kube.labs import LabError
-from lab.kube.ports import LOOPBACK, Ports
-from lab.kube.processes import remains
 from lab.kube.speed import Speed
 from lab.kube.supervisor import ControlServer, Supervisor
+from lab.labs import LabError
+from lab.ports import LOOPBACK, Ports
+from lab.processes import remains
 
 TOKEN = "right"
 

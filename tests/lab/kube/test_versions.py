@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lab.authority import encoded
 from lab.kube import hosted_objects, in_place, times
 from lab.kube.api import (
     CLUSTER_ROLE_BINDINGS,
@@ -26,7 +27,6 @@ from lab.kube.api import (
     Object,
     Resource,
 )
-from lab.kube.authority import encoded
 from lab.kube.bare import api_server
 from lab.kube.hosted_objects import CLUSTER_OPERATORS, CLUSTER_VERSIONS, CONFIG, INGRESS_CONTROLLERS
 from lab.kube.speed import Speed

@@ -17,8 +17,8 @@ import pytest
 from lab.kube.api import DEPLOYMENTS, JOBS, NAMESPACES, PODS, SECRETS, STATEFUL_SETS, Object, Resource, of_name
 from lab.kube.handle import Lab
 from lab.kube.journey import condition
-from lab.kube.ports import LOOPBACK
 from lab.kube.workloads import restart_pause
+from lab.ports import LOOPBACK
 
 HYPERSHIFT, OPERATOR = "hypershift", "operator"
 KINDS = {DEPLOYMENTS: "Deployment", STATEFUL_SETS: "StatefulSet", JOBS: "Job"}

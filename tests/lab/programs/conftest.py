@@ -18,7 +18,7 @@ from lab.kube.api import CRDS, Api, Object
 from lab.kube.bare import rendered_kinds
 from lab.kube.control_plane import ControlPlane
 from lab.kube.keeper import Keeper, plain_environment
-from lab.kube.ports import Ports
+from lab.ports import Ports
 from lab.programs import Programs
 
 CLONE = Path(__file__).resolve().parents[3]

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from lab.authority import Authority
 from lab.kube.api import (
     CLUSTERS,
     CRDS,
@@ -34,12 +35,11 @@ from lab.kube.api import (
     Object,
     Resource,
 )
-from lab.kube.authority import Authority
 from lab.kube.bare import kinds_of
 from lab.kube.control_plane import NAMES, ControlPlane, Program
 from lab.kube.hosted_apis import SERVICE
 from lab.kube.keeper import Keeper, plain_environment
-from lab.kube.ports import LOOPBACK, Ports
+from lab.ports import LOOPBACK, Ports
 from lab.programs import Programs
 from lab.simulator import Simulator
 from lab.simulator.model import Machine

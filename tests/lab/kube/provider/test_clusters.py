@@ -8,9 +8,9 @@ import re
 import time
 
 from lab.kube.api import CLUSTERS, CONFIG_MAPS, MAAS_CLUSTERS, NAMESPACES, Object
-from lab.kube.ports import Ports
 from lab.kube.provider.conftest import SPEED, Scene, soon
 from lab.kube.proxy import Proxy
+from lab.ports import Ports
 
 TRUE = {"status": "True"}
 READY_LABEL = "cluster-api-maas/api-server-ready"

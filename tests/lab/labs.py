@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lab.kube.processes import Remains, end_remains, remains
+from lab.processes import Remains, end_remains, remains
 
 State = Literal["absent", "starting", "running", "dead"]
 FACTS = "lab.json"

@@ -54,7 +54,7 @@ test-crash: ## the same, and playbooks for hosted clusters killed at each of the
 cores: ## unit and integration on the other versions of ansible-core
 	$(RUN) cores
 
-labs: ## the lab in which hosted clusters live, and the programs it is made of
+labs: ## the lab in which hosted clusters live, its LXD, and the programs it is made of
 	$(RUN) labs $(ARGS)
 
 hosted: ## modules, roles and playbooks for hosted clusters, in the lab

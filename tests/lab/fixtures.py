@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from lab.kube.handle import Lab
+from lab.lxd.obstacles import obstacles
+from lab.lxd.places import place_for_tests
+from lab.lxd.server import RealLxd
 from lab.programs import NoPrograms, Programs, figures
 from lab.programs import programs as all_programs
 from lab.programs.given import given
@@ -70,3 +73,24 @@ def new_lab(programs: Programs, tmp_path: Path) -> Iterator[Callable[..., Lab]]:
             return started.enter_context(Lab.start(tmp_path / name, **{"speed": SPEED, **wish}))  # type: ignore[arg-type]
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def real_lxd(request: pytest.FixtureRequest) -> Iterator[RealLxd]:
+    """A real LXD that the tests of this process share. Where it cannot run, the tests that need it say why."""
+    reasons = obstacles()
+    if reasons:
+        pytest.skip(f"LXD cannot run here. {' '.join(reasons)}")
+    with place_for_tests() as folder, RealLxd.start(folder, _teller(request.config)) as lxd:
+        yield lxd
+
+
+def _teller(config: pytest.Config) -> Callable[[str], None]:
+    """For what takes a while: on the terminal at once, though what tests print is kept back."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+
+    def tell(line: str) -> None:
+        if terminal is not None:
+            terminal.write_line(line)
+
+    return tell

@@ -7,7 +7,6 @@ Python's standard library is enough for it, so that a lab can be ended where its
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lab.locks import held
 from lab.processes import Remains, end_remains, remains
 
 State = Literal["absent", "starting", "running", "dead"]
@@ -42,14 +42,14 @@ def home() -> Path:
 
 def claim(folder: Path) -> None:
     """Make the folder a lab's; LabError when somebody else has files there."""
-    _require_own(folder)
+    require_own(folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / CLAIM).touch(mode=0o600)
 
 
 def remove(folder: Path) -> None:
     """Remove a lab's folder; LabError when it is not one, or is still there afterwards."""
-    _require_own(folder)
+    require_own(folder)
     # The claim goes last: what is left of an interrupted removal is still a lab's.
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.is_dir() and not path.is_symlink():
@@ -61,7 +61,8 @@ def remove(folder: Path) -> None:
         raise LabError(f"{folder} could not be removed; look at who owns what is in it.")
 
 
-def _require_own(folder: Path) -> None:
+def require_own(folder: Path) -> None:
+    """LabError when somebody else has files in the folder."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / CLAIM).exists():
         raise LabError(f"{folder} is no lab's folder: it has files, and no {CLAIM} among them. Nothing was removed.")
 
@@ -69,7 +70,7 @@ def _require_own(folder: Path) -> None:
 def clear(folder: Path) -> list[str]:
     """End whatever runs for the lab in this folder, and remove it; the names of what ran."""
     folder = folder.resolve()
-    _require_own(folder)
+    require_own(folder)
     found = remains(folder)
     # The supervisor goes first: it would start again what ends.
     end_remains([each for each in found if each.part == SUPERVISOR])
@@ -121,22 +122,8 @@ class Place:
     def starting(self, wait: Callable[[], None]) -> Iterator[None]:
         """Hold while it is started; calls `wait` before it waits for another process that does so."""
         home().mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = home() / f".{self.name}.lock"
-        while True:
-            with lock.open("w") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    wait()
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                # Who held it before has removed it: a third may hold another of the same name by now.
-                if not (lock.exists() and os.path.samestat(os.fstat(file.fileno()), lock.stat())):
-                    continue
-                try:
-                    yield
-                finally:
-                    lock.unlink(missing_ok=True)
-                return
+        with held(home() / f".{self.name}.lock", wait):
+            yield
 
 
 def known() -> list[Place]:

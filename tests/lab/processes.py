@@ -101,8 +101,13 @@ class Remains:
     part: str
     born: str
 
+    @classmethod
+    def of(cls, pid: int, part: str) -> Remains:
+        """What runs with this pid now, if anything does."""
+        return cls(pid, part, _born(pid))
+
     def alive(self) -> bool:
-        return _born(self.pid) == self.born
+        return self.born != "" and _born(self.pid) == self.born
 
 
 def remains(lab: Path) -> list[Remains]:
@@ -114,7 +119,7 @@ def remains(lab: Path) -> list[Remains]:
         environment = _environment(pid)
         if mark in environment and pid != os.getpid():
             part = next((entry.partition("=")[2] for entry in environment if entry.startswith(f"{PART}=")), "")
-            found.append(Remains(pid, part, _born(pid)))
+            found.append(Remains.of(pid, part))
     return [each for each in found if each.born]
 
 
@@ -129,6 +134,15 @@ def end_remains(found: Sequence[Remains], grace: float = GRACE) -> None:
         if time.monotonic() > deadline:
             _signal_all(found, signal.SIGKILL)
         time.sleep(0.05)
+
+
+def parents() -> dict[int, int]:
+    """The parent of every process of this machine."""
+    found = {}
+    for folder in _PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            found[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+    return found
 
 
 def _signal_all(found: Sequence[Remains], number: signal.Signals) -> None:

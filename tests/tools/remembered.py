@@ -25,7 +25,7 @@ PASSED = CACHE / "suites"
 SUITES: Mapping[str, tuple[str, ...]] = {
     "simulation": ("tests/lab/simulation",),
     "conformance": ("tests/conformance",),
-    "labs": ("tests/lab/programs", "tests/lab/kube"),
+    "labs": ("tests/lab/programs", "tests/lab/lxd", "tests/lab/kube"),
     "hosted": ("tests/hosted",),
 }
 # What they depend on, and on nothing else of the clone.
@@ -49,7 +49,13 @@ def key(suite: str, environment: Environment) -> str:
         file = ROOT / path
         if file.exists():
             digest.update(f"{path} {file.stat().st_mode:o} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
-    found = [environment.home.name, shutil.which("go") or "", *(os.environ.get(name, "") for name in VARIABLES)]
+    # Root alone can run LXD.
+    found = [
+        environment.home.name,
+        shutil.which("go") or "",
+        str(os.geteuid()),
+        *(os.environ.get(name, "") for name in VARIABLES),
+    ]
     digest.update("\0".join([*found, *_references(), *_given()]).encode())
     digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()[:24]

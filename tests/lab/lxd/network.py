@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A subnet that this machine does not know yet. LXD cannot find one where every address answers."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import random
+import subprocess
+from pathlib import Path
+
+# Of 10.0.0.0/8, what home and cloud networks seldom use.
+SUBNETS = [ipaddress.IPv4Network(f"10.{second}.{third}.0/24") for second in range(144, 176) for third in range(256)]
+
+
+def free_subnet() -> ipaddress.IPv4Network:
+    used = _known()
+    candidates = random.sample(SUBNETS, len(SUBNETS))
+    return next(each for each in candidates if not any(each.overlaps(other) for other in used))
+
+
+def free_bridge(stem: str) -> str:
+    """A name that no interface has."""
+    return next(name for number in range(1000) if not Path(f"/sys/class/net/{(name := f'{stem}{number}')}").exists())
+
+
+def _known() -> list[ipaddress.IPv4Network]:
+    command = ["ip", "-json", "-4", "route", "show", "table", "all"]
+    routes = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout or "[]")
+    return [ipaddress.IPv4Network(route["dst"]) for route in routes if route["dst"] != "default"]

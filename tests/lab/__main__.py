@@ -21,6 +21,7 @@ from lab import labs
 from lab.kube.provider.versions import HOSTED
 from lab.kube.speed import Speed
 from lab.labs import LabError, Place
+from lab.lxd import command as lxd
 from lab.output import say, unread
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ KEY_FILE = "maas-api-key"
 GUIDE = "docs/docsite/rst/lab_guide.rst"
 EXIT_STATUS = """\
 exit status: 0 done; 1 it did not work, and a sentence says why; 2 wrong arguments; 3 no such lab runs;
-4 the real programs cannot be built here; 130 interrupted
+4 the real programs cannot be built here; 77 LXD cannot run here; 130 interrupted
 """
 STAND_INS = (
     "Stand-ins: MAAS and its machines, the Cluster API provider for MAAS and the operator's MAAS platform, pods,\n"
@@ -322,8 +323,9 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "build": (build, "build the real programs, and say where they are"),
     "example": (example, "manifests of a hosted cluster with two nodes, for kubectl apply --server-side -f -"),
     "kubectl": (kubectl, "the real kubectl, as the administrator: kubectl -- get nodes"),
+    "lxd": (lxd.run, "a real LXD, beside labs or without one"),
 }
-NAMELESS = ("faults", "build")
+NAMELESS = ("faults", "build", "lxd")
 
 
 def _speed(text: str) -> Speed:
@@ -368,6 +370,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="the version of the provider for MAAS, as which the stand-in behaves (default %(default)s)",
     )
     made["kubectl"].add_argument("arguments", nargs="*", help="what kubectl is to do, behind --")
+    lxd.describe(made["lxd"])
     return parser.parse_args(arguments)
 
 

@@ -34,10 +34,15 @@ class LabError(Exception):
     """One sentence on why the lab does not do what it was asked."""
 
 
+def cache() -> Path:
+    """What is made once for this user, and can be made again."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
+    return folder / "metalshift-maas"
+
+
 def home() -> Path:
     """Where the labs of this user live when nobody says otherwise."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute()
-    return cache / "metalshift-maas" / "labs"
+    return cache() / "labs"
 
 
 def claim(folder: Path) -> None:

@@ -195,7 +195,7 @@ def command_cores() -> int:
 def command_test() -> int:
     env = main_environment()
     results = run_parts("Lint", lint.parts(env), at_once=2)
-    results += run_parts("Programs of the lab", [programs.part(env)])
+    results += run_parts("Programs of the lab", [programs.part(env), programs.lxd_part(env)])
     results += run_parts("Package", [Part("package: build and install", package)])
     # A cell waits for its playbooks now and then, and the demo for its lab; what runs beside them fills that.
     mixed = [part for pair in zip_longest(sanity_parts(again=False), cell_parts()) for part in pair if part]
@@ -207,7 +207,9 @@ def command_test() -> int:
 
 def with_programs(paths: tuple[str, ...], *arguments: str) -> int:
     """Tests that need the lab's programs."""
-    results = run_parts("Programs of the lab", [programs.part(main_environment())])
+    env = main_environment()
+    lxd = [programs.lxd_part(env)] if paths == SUITES["labs"] else []
+    results = run_parts("Programs of the lab", [programs.part(env), *lxd])
     say()
     command, variables = pytest_command(main_environment(), *paths, *arguments)
     return foreground.run(command, ROOT, variables | programs.missing(results)) or exit_status(results)
@@ -216,7 +218,7 @@ def with_programs(paths: tuple[str, ...], *arguments: str) -> int:
 def command_molecule(*arguments: str) -> int:
     """The roles' scenarios, each on a lab of its own."""
     env = main_environment()
-    results = run_parts("Programs of the lab", [programs.part(env)])
+    results = run_parts("Programs of the lab", [programs.part(env), programs.lxd_part(env)])
     if exit_status(results):
         return 1
     base = trees.linked(env)

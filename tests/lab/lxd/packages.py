@@ -63,11 +63,15 @@ def version(package: str) -> str:
     return found if status == "installed" else ""
 
 
+def plain() -> dict[str, str]:
+    """The environment of a program that asks nothing and speaks English."""
+    return {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+
+
 def _apt(command: Sequence[str]) -> None:
-    own = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     done = subprocess.run(
         command,
-        env=own,
+        env=plain(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import time
@@ -18,6 +20,9 @@ from lab.processes import Remains, end_remains, parents, remains
 HOME = Path("/var/lib/metalshift")
 LOOPS = Path("/sys/block")
 GROUPS = Path("/sys/fs/cgroup")
+LXC_GROUP = re.compile(r".*?/lxc\.[^/]+")
+# LXC's own, for a moment at each end of a container. It stays empty, and is made when it is not there.
+PASSAGE = "lxc.pivot"
 LOCKS = Path("/run/lxc/lock")
 NAMES = ("table", "inet", "lxd")
 SOON = 10
@@ -44,7 +49,7 @@ def clear(folder: Path) -> list[str]:
         _remove_bridge(bridge)
     _remove_loops(folder)
     _remove_groups(groups)
-    shutil.rmtree(LOCKS / str(folder).lstrip("/"), ignore_errors=True)
+    _remove_locks(folder)
     labs.remove(folder)
     with suppress(OSError):
         HOME.rmdir()
@@ -112,11 +117,11 @@ def _groups(pid: int) -> Iterator[Path]:
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
             _number, controllers, path = line.split(":", 2)
-            first = next((part for part in path.split("/") if part.startswith("lxc.")), "")
-            if first:
-                top = path[: path.index(first) + len(first)]
-                for root in (GROUPS, *(GROUPS / name for name in (controllers, controllers.removeprefix("name=")))):
-                    yield Path(f"{root}{top}")
+            made = LXC_GROUP.match(path)
+            # Version 2 is the whole tree, or beside version 1 a part of it.
+            for root in (controllers.removeprefix("name="),) if controllers else ("", "unified"):
+                if made:
+                    yield GROUPS / root / made[0].lstrip("/")
 
 
 def _remove_groups(groups: Iterable[Path]) -> None:
@@ -128,6 +133,18 @@ def _remove_groups(groups: Iterable[Path]) -> None:
                     path.rmdir()
                 except OSError:
                     time.sleep(0.05)
+
+    for passage in (*GROUPS.glob(PASSAGE), *GROUPS.glob(f"*/{PASSAGE}")) if groups else ():
+        with suppress(OSError):
+            passage.rmdir()
+
+
+def _remove_locks(folder: Path) -> None:
+    """LXC keeps one for each container's folder."""
+    locks = LOCKS / str(folder).lstrip("/")
+    shutil.rmtree(locks, ignore_errors=True)
+    with suppress(OSError):
+        os.removedirs(locks.parent)
 
 
 def _run(*command: str) -> str:

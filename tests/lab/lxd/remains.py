@@ -18,7 +18,7 @@ from lab.processes import Remains, end_remains, parents, remains
 
 # Users of containers can pass it, and its name is short: there are sockets in it.
 HOME = Path("/var/lib/metalshift")
-LOOPS = Path("/sys/block")
+INTERFACES, LOOPS = Path("/sys/class/net"), Path("/sys/block")
 GROUPS = Path("/sys/fs/cgroup")
 LXC_GROUP = re.compile(r".*?/lxc\.[^/]+")
 # LXC's own, for a moment at each end of a container. It stays empty, and is made when it is not there.
@@ -77,6 +77,9 @@ def _bridges(folder: Path) -> list[str]:
 
 
 def _remove_bridge(name: str) -> None:
+    # Those of virtual machines stay when QEMU is killed; those of containers have gone.
+    for member in (INTERFACES / name / "brif").glob("tap*"):
+        _run("ip", "link", "delete", member.name)
     _run("ip", "link", "delete", name)
     chains = [chain for chain in _chains() if chain.endswith(f".{name}")]
     for chain in chains:

@@ -42,6 +42,10 @@ def start_vm(lxd: RealLxd, name: str) -> None:
     lxd.local("PUT", f"/1.0/instances/{name}/state", {"action": "start"})
 
 
+def taps() -> set[str]:
+    return {path.name for path in Path("/sys/class/net").glob("tap*")}
+
+
 def traces(folder: Path, bridge: str) -> list[str]:
     """All that this machine has of an LXD."""
     rules = subprocess.run(["nft", "list", "ruleset"], capture_output=True, text=True, check=False).stdout
@@ -117,12 +121,14 @@ def test_the_next_start_clears_what_was_killed(place: Path, dies: str) -> None:
     first = RealLxd.start(place)
     if "qemu" in first.drivers:
         start_vm(first, "vm")
+    mine = {path.name for path in Path(f"/sys/class/net/{first.bridge}/brif").glob("tap*")}
     for each in remains.family(place) if dies == "everything" else ():
         os.kill(each.pid, signal.SIGKILL)
     first.kill()
     with RealLxd.start(place) as second:
         assert second.local.get("/1.0/instances") == []
     assert traces(place, first.bridge) == traces(place, second.bridge) == []
+    assert not mine & taps()
 
 
 def test_one_that_cannot_come_up_leaves_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,18 @@ class Authority:
         return Pair(certificate.public_bytes(serialization.Encoding.PEM), _pem(key))
 
 
+def self_signed(common_name: str, names: Sequence[str] = ()) -> Pair:
+    """For servers and clients that are known by their certificate alone."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = _subject(common_name, ())
+    usage = ExtendedKeyUsageOID.SERVER_AUTH if names else ExtendedKeyUsageOID.CLIENT_AUTH
+    builder = _builder(subject, subject, key.public_key(), key.public_key())
+    builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), False)
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName([_name(each) for each in names]), False)
+    return Pair(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM), _pem(key))
+
+
 def kubeconfig(server: str, authority: bytes, user: dict[str, Any], *, name: str = "lab") -> dict[str, Any]:
     return {
         "apiVersion": "v1",

@@ -78,6 +78,16 @@ def test_it_runs_until_ctrl_c(tmp_path: pathlib.Path) -> None:
         assert process.wait(timeout=10) == 0
 
 
+def test_it_opens_an_lxd_when_it_is_told_to(tmp_path: pathlib.Path) -> None:
+    with running("--port", str(free_port()), "--key-file", str(tmp_path / "key"), "--lxd") as (_process, lines):
+        told = dict(line.removeprefix("  export ").split("=", 1) for line in lines if "export LXD_" in line)
+        pair = (told["LXD_CLIENT_CERT"], told["LXD_CLIENT_KEY"])
+        with requests.Session() as session:
+            session.trust_env, session.verify, session.cert = False, told["LXD_SERVER_CERT"], pair
+            answer = session.get(f"{told['LXD_ENDPOINT']}/1.0", timeout=10)
+        assert answer.json()["metadata"]["auth"] == "trusted"
+
+
 def test_a_taken_port_is_said_in_a_sentence(tmp_path: pathlib.Path) -> None:
     port = free_port()
     with socket.socket() as taken:

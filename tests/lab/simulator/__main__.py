@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 
+from lab.simulator import lxd
 from lab.simulator.simulator import LOOPBACK, Simulator
 from lab.simulator.world import DEFAULT_VERSION
 
@@ -56,6 +57,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--version", default=DEFAULT_VERSION, help="the MAAS version, 3.3 to 3.8, or no-vmhosts (default %(default)s)"
     )
+    parser.add_argument(
+        "--lxd", action="store_true", help="open the API of MAAS's LXD for clients of LXD, too (needs cryptography)"
+    )
     return parser.parse_args(arguments)
 
 
@@ -65,6 +69,12 @@ def write_key(path: pathlib.Path, key: str) -> None:
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         os.fchmod(file.fileno(), 0o600)
         file.write(f"{key}\n")
+
+
+def _open_lxd(simulator: Simulator) -> dict[str, str]:
+    """How clients of LXD reach the one that MAAS has from the start."""
+    (server,) = lxd.servers(simulator.state).values()
+    return server.door.reached()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -98,6 +108,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if options.seed:
         simulator.machines(options.seed, zones=["az1", "az2", "az3"])
+    try:
+        opened = _open_lxd(simulator) if options.lxd else {}
+    except ValueError as error:
+        simulator.stop()
+        print(error, file=sys.stderr)
+        return 1
     finished = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: finished.set())
@@ -114,6 +130,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("In another terminal:\n")
         print(f"  export MAAS_ENDPOINT={simulator.url}")
         print(f'  export MAAS_API_KEY="$(cat {shlex.quote(str(options.key_file.absolute()))})"\n')
+        for name, value in opened.items():
+            print(f"  export LXD_{name.upper()}={shlex.quote(value)}")
         print("Ctrl-C ends it.", flush=True)
         finished.wait()
     print("\nThe simulator has ended.")

@@ -170,9 +170,12 @@ def seed(world: World, values: Values) -> dict[str, Any]:
 
 
 def lxd_server(world: World, values: Values) -> dict[str, Any]:
-    """An LXD more, on a `machine` or at an `address`; `password`, `cores`, `memory` (MiB), `storage` (GB)."""
+    """An LXD more, on a `machine` or at an `address`; `password`, `cores`, `memory` (MiB), `storage` (GB), `version`.
+
+    With `https=1` its API is opened for clients of LXD.
+    """
     known: dict[str, Any] = {
-        name: values[name] for name in ("address", "password", "name", "ip", "mac") if name in values
+        name: values[name] for name in ("address", "password", "name", "ip", "mac", "version") if name in values
     }
     known |= {name: int(values[name]) for name in ("cores", "memory") if name in values}
     if "storage" in values:
@@ -183,7 +186,8 @@ def lxd_server(world: World, values: Values) -> dict[str, Any]:
         else:
             known.setdefault("mac", state.new_mac())
             made = lxd.add_server(state, lxd.Server(**{"address": values["address"], "ip": "", **known}))
-        return {"address": made.address, "password": made.password}
+    said = {"address": made.address, "password": made.password}
+    return {**said, **made.door.reached()} if values.get("https") else said
 
 
 def requests(world: World, values: Values) -> list[dict[str, Any]]:

@@ -68,6 +68,9 @@ FAILURES = {
 REMOVERS: list[Callable[[State, Machine], None]] = []
 # Called when a machine is deployed; the VM hosts look whether it is to be one.
 ARRIVALS: list[Callable[[State, Machine], None]] = []
+# Called when a machine is to be on or off, and when somebody asks what it is: the VM hosts answer for their VMs.
+SWITCHES: list[Callable[[State, Machine, bool], None]] = []
+SWITCH_STATES: list[Callable[[State, Machine], str]] = []
 HOST_REMOVERS: list[Callable[[State, VMHost], None]] = []
 
 
@@ -379,8 +382,15 @@ class Engine:
                 "ERROR",
             )
             raise ServerError(error)
+        for switch in SWITCHES:
+            switch(self.state, machine, action != "power-off")
         machine.power_state = "off" if action == "power-off" else "on"
         self.say(machine, "Powering off" if action == "power-off" else "Powering on", level="DEBUG")
+
+    def look(self, machine: Machine) -> None:
+        """Ask the BMC. One that nobody has asked yet says off."""
+        told = next((state for look in SWITCH_STATES if (state := look(self.state, machine))), "")
+        machine.power_state = told or ("off" if machine.power_state == "unknown" else machine.power_state)
 
     def require_rack(self, machine: Machine) -> None:
         if not self.state.rack.connected:

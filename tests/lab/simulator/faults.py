@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from lab.simulator.errors import SERIALISATION_CONFLICT
 from lab.simulator.http import Request, Response
@@ -40,12 +40,19 @@ class Fault:
     retry_after: int = 5
     seen: int = field(default=0, repr=False)
 
+    KINDS: ClassVar[tuple[str, ...]] = DOES
+
     def __post_init__(self) -> None:
-        if self.does not in DOES:
-            raise ValueError(f"A fault does one of {', '.join(DOES)}, not {self.does!r}.")
+        if self.does not in self.KINDS:
+            raise ValueError(f"A fault does one of {', '.join(self.KINDS)}, not {self.does!r}.")
         if self.when not in WHEN:
             raise ValueError(f"A fault strikes {' or '.join(WHEN)} the commit, not {self.when!r}.")
         re.compile(self.path)
+
+    @property
+    def inside(self) -> bool:
+        """Whether it strikes what the request sets off, and not the request."""
+        return False
 
     def matches(self, request: Request, op: str | None) -> bool:
         return (

@@ -109,6 +109,7 @@ class Request:
     op: str | None = None
     user: User | None = None
     broken_json: bool = False
+    certificate: str = ""  # of a client that showed one, as PEM without white space
     _state: State | None = None
     _after_commit: list[Callable[[], None]] = field(default_factory=list)
 

@@ -681,6 +681,5 @@ def power_state(request: Request, machine: Machine) -> str:
     if not engine.can_be_controlled(machine):
         return "unknown"
     engine.require_rack(machine)
-    if machine.power_state == "unknown":
-        machine.power_state = "off"
+    engine.look(machine)
     return machine.power_state

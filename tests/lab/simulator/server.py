@@ -26,11 +26,11 @@ class Server(socketserver.ThreadingTCPServer):
     block_on_close = False
     request_queue_size = 256
 
-    def __init__(self, host: str, port: int, answer: Answer) -> None:
+    def __init__(self, host: str, port: int, answer: Answer, handler: type[Connection] | None = None) -> None:
         self.answer, self.host = answer, host
         self._connections: set[socket.socket] = set()
         self._guard = threading.Lock()
-        super().__init__((host, port), Connection)
+        super().__init__((host, port), handler or Connection)
         self._stopped = False
         self._thread = threading.Thread(target=self._accept, name=f"simulator:{self.port}", daemon=True)
 
@@ -100,7 +100,9 @@ class Connection(BaseHTTPRequestHandler):
             # The client died while it sent: neither nginx nor Twisted acts on half a request.
             self.close_connection = True
             return
-        response = self.server.answer(Request.parse(self.command, self.path, dict(self.headers.items()), body))
+        request = Request.parse(self.command, self.path, dict(self.headers.items()), body)
+        request.certificate = self.certificate()
+        response = self.server.answer(request)
         if response is None:
             # Dropped on demand: not even a status line.
             self.close_connection = True
@@ -118,6 +120,10 @@ class Connection(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
         self.wfile.flush()
+
+    def certificate(self) -> str:
+        """The client's; nobody shows one without TLS."""
+        return ""
 
     def _chunks(self) -> bytes:
         out = b""

@@ -58,6 +58,7 @@ class Simulator:
     def stop(self) -> None:
         self._api.stop()
         self._control.stop()
+        self.world.close()
 
     def __enter__(self) -> Simulator:
         return self.start()

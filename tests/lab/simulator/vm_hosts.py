@@ -197,7 +197,7 @@ def _commission_host(state: State, host: VMHost, server: lxd.Server) -> None:
 def _import(request: Request, host: VMHost, server: lxd.Server) -> None:
     """Take note of all VMs; those of the host's project become machines, and are commissioned."""
     state = request.state
-    present = {(project, instance.name): instance for project, instance in server.instances()}
+    present = {(project, each.name): each for project, each in server.instances() if each.kind == lxd.VM}
     noted = {(v.project, v.name): v for v in state.virtual_machines.where(host=host)}
     for key in noted.keys() - present.keys():
         gone = noted[key].machine
@@ -206,10 +206,12 @@ def _import(request: Request, host: VMHost, server: lxd.Server) -> None:
             state.remove_node(gone)
     for key, instance in present.items():
         project = key[0]
-        note = noted.get(key) or _note(state, host, project, instance)
+        note = noted.get(key) or _note(state, host, server, project, instance)
+        shape = server.shape(project, instance)
+        _resize(note, shape)
         if project != host.parameters["project"] or note.machine is not None:
             continue
-        known = next((i.node for nic in instance.nics for i in state.interfaces_by_mac(nic.mac)), None)
+        known = next((i.node for nic in shape.nics for i in state.interfaces_by_mac(nic.mac)), None)
         if isinstance(known, Machine):
             _attach(known, note)
             continue
@@ -220,18 +222,27 @@ def _import(request: Request, host: VMHost, server: lxd.Server) -> None:
         lifecycle.commission(request, machine)
 
 
-def _note(state: State, host: VMHost, project: str, instance: lxd.Instance) -> VirtualMachine:
+def _note(state: State, host: VMHost, server: lxd.Server, project: str, instance: lxd.Instance) -> VirtualMachine:
+    shape = server.shape(project, instance)
     return state.virtual_machines.make(
         VirtualMachine,
         host=host,
         project=project,
         name=instance.name,
-        cores=instance.core_count,
-        memory=instance.memory,
-        disks=[(d.pool.name, d.size) for d in instance.disks],
-        pinned=list(instance.pinned),
-        hugepages=instance.hugepages,
+        cores=shape.core_count,
+        memory=shape.memory,
+        disks=[(d.pool.name, d.size) for d in server.disks(project, instance)],
+        pinned=shape.pinned,
+        hugepages=shape.hugepages,
     )
+
+
+def _resize(note: VirtualMachine, shape: lxd.Shape) -> None:
+    """Somebody may have changed it in LXD."""
+    note.cores, note.memory = shape.core_count, shape.memory
+    note.pinned, note.hugepages = shape.pinned, shape.hugepages
+    if note.machine is not None:
+        note.machine.cpu_count, note.machine.memory = shape.core_count, shape.memory
 
 
 def _attach(machine: Machine, note: VirtualMachine) -> None:
@@ -274,6 +285,7 @@ def _make_machine(
     state: State, note: VirtualMachine, instance: lxd.Instance, server: lxd.Server, plan: Plan
 ) -> Machine:
     host = note.host
+    shape = server.shape(note.project, instance)
     machine: Machine = state.add_node(
         Machine,
         hostname=plan.hostname,
@@ -282,11 +294,11 @@ def _make_machine(
         pool=plan.pool,
         dynamic=plan.dynamic,
         architecture=server.architecture,
-        cpu_count=instance.core_count,
+        cpu_count=shape.core_count,
         cpu_speed=server.cpu_speed,
-        memory=instance.memory,
-        numa_cores=list(range(instance.core_count)),
-        numa_memory=instance.memory,
+        memory=shape.memory,
+        numa_cores=list(range(shape.core_count)),
+        numa_memory=shape.memory,
         parent=node_of(state, host),
         min_hwe_kernel=None,
         bios_boot_method="uefi",
@@ -295,11 +307,11 @@ def _make_machine(
     _attach(machine, note)
     machine.tags = [ensure_tag(state, name) for name in host.tags]
     links = {link.label: link for link in plan.links}
-    for nic in instance.nics:
+    for nic in shape.nics:
         interface = state.add_interface(machine, name=nic.name, mac_address=nic.mac)
         _link(state, interface, links.get(nic.name) or Link(nic.name, _default_vlan(state, host), mode=""))
     machine.boot_interface = machine.interfaces[0] if machine.interfaces else None
-    for index, disk in enumerate(instance.disks):
+    for index, disk in enumerate(server.disks(note.project, instance)):
         machine.disks.append(
             state.disks.make(
                 BlockDevice,
@@ -409,7 +421,8 @@ def compose(request: Request, host: VMHost, form: Form, *, on_demand: bool = Fal
         disk_tags=[list(size.tags) for size in sizes],
         links=links,
     )
-    machine = _make_machine(state, _note(state, host, host.parameters["project"], instance), instance, server, plan)
+    note = _note(state, host, server, host.parameters["project"], instance)
+    machine = _make_machine(state, note, instance, server, plan)
     if on_demand or cleaned["skip_commissioning"]:
         _ready(state, machine)
     else:
@@ -583,6 +596,48 @@ def _eligible(host: VMHost, wanted: dict[str, Any]) -> bool:
 
 
 lifecycle.COMPOSERS.append(compose_on_demand)
+
+
+# -- power ----------------------------------------------------------------------------------------------------------
+
+
+def _lxd_of(state: State, machine: Machine) -> tuple[lxd.Server, str, str] | None:
+    """Where the VM of a machine is, its project and its name; None for what is not switched through LXD."""
+    told = machine.power_parameters
+    if machine.power_type != "lxd" or not told.get("instance_name"):
+        return None
+    project = told.get("project") or "default"
+    try:
+        server = lxd.connect(state, told["power_address"], project, told.get("certificate", ""), told.get("password"))
+    except lxd.Trouble as error:
+        raise ServerError(str(error)) from None
+    return server, project, told["instance_name"]
+
+
+def switch(state: State, machine: Machine, on: bool) -> None:
+    """Switch the VM of a machine in LXD."""
+    found = _lxd_of(state, machine)
+    if found is not None:
+        _tell(found[0].switch, *found[1:], on)
+
+
+def switch_state(state: State, machine: Machine) -> str:
+    """What LXD says of the VM; empty for a machine that is none."""
+    found = _lxd_of(state, machine)
+    if found is None:
+        return ""
+    return "on" if _tell(found[0].is_on, *found[1:]) else "off"
+
+
+def _tell(act: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return act(*arguments)
+    except lxd.Trouble as error:
+        raise ServerError(str(error)) from None
+
+
+engine.SWITCHES.append(switch)
+engine.SWITCH_STATES.append(switch_state)
 
 
 # -- going away -----------------------------------------------------------------------------------------------------

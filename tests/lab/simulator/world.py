@@ -7,18 +7,19 @@ from __future__ import annotations
 import secrets
 import string
 import threading
-import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lab.simulator import api, faults, oauth, routing, seed
+from lab.simulator import api, faults, lxd, oauth, routing, seed
 from lab.simulator.clock import Clock
 from lab.simulator.engine import Engine
 from lab.simulator.errors import Refusal
 from lab.simulator.http import Json, Request, Response, encode, refuse
-from lab.simulator.log import Entry, RequestLog, shown_params
+from lab.simulator.log import RequestLog, shown_params
+from lab.simulator.lxd.door import Door
 from lab.simulator.state import State
+from lab.simulator.watch import answered
 
 VERSIONS = ("3.3.9", "3.4.8", "3.5.9", "3.6.5", "3.7.1", "3.8.0")
 DEFAULT_VERSION = "3.6.5"
@@ -41,6 +42,7 @@ class World:
         self.faults = faults.Faults()
         self.first_version = version
         self.admin_key = api_key or new_api_key()
+        self.doors: list[Door] = []
         self.state: State
         self.engine: Engine
         self.nonces: oauth.Nonces
@@ -49,14 +51,27 @@ class World:
     def reset(self) -> None:
         """The seed state; no faults, nothing advances. The admin's key stays what it was, and so does the log."""
         with self.lock:
+            self.close()
             self.clock = Clock()
             self.nonces = oauth.Nonces()
             self.state = State(clock=self.clock)
             self.engine = Engine(self.state)
             self.state.engine = self.engine
             self.set_version(self.first_version)
+            self.state.extra["lxd opener"] = self._open_lxd
             seed.fill(self.state, self.admin_key)
             self.faults.clear()
+
+    def close(self) -> None:
+        """Nobody reaches the LXDs of this world any more."""
+        while self.doors:
+            self.doors.pop().close()
+
+    def _open_lxd(self, server: lxd.Server) -> Door:
+        door = Door(server, self.lock, self.clock)
+        self.doors.append(door)
+        lxd.servers(self.state)[lxd.endpoint(door.address)] = server
+        return door
 
     def set_version(self, version: str) -> None:
         """ "3.4", a full version, or "no-vmhosts": the newest, where VM hosts answer 410."""
@@ -83,38 +98,16 @@ class World:
 
     def answer(self, request: Request) -> Response | None:
         """The answer to a request, faults included; None when the connection is to be dropped."""
-        number, concurrent = self.log.arrive()
-        begin = time.monotonic()
-        response: Response | None = None
         op = request.query.get("op") or request.data.get("op") or _op_of_path(request.path)
-        fault, delay = self.faults.strike(request, op)
-        try:
-            faults.wait(delay)
-            if fault is None:
-                response = self.carry_out(request)
-            else:
-                if fault.when == "after":
-                    self.carry_out(request)
-                response = None if fault.does == "drop" else fault.response()
-            return response
-        finally:
-            self.log.answered(
-                Entry(
-                    number=number,
-                    time=time.time(),
-                    method=request.method,
-                    path=request.path,
-                    op=op or None,
-                    params=shown_params(request),
-                    status=response.status if response else 0,
-                    bytes=len(response.content) if response else 0,
-                    user=request.user.username if request.user else None,
-                    user_agent=request.headers.get("User-Agent", ""),
-                    concurrent=concurrent,
-                    seconds=round(time.monotonic() - begin, 4),
-                    fault=f"{fault.does} {fault.when}" if fault else None,
-                )
-            )
+        return answered(
+            request,
+            self.log,
+            self.faults,
+            lambda _fault: self.carry_out(request),
+            op=op,
+            params=shown_params,
+            user=lambda: request.user.username if request.user else None,
+        )
 
     def carry_out(self, request: Request) -> Response:
         """One request, atomically. JSON is encoded after the lock was given back."""

@@ -7,15 +7,15 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._urls import proxies
 
 CONNECT_TIMEOUT = 10.0
 
@@ -74,7 +74,7 @@ class Connection:
             key=ApiKey.parse(params["maas_api_key"]),
             verify=_verify(params, environment),
             read_timeout=timeout,
-            proxies=_proxies(base, environment),
+            proxies=proxies(base, environment),
         )
 
     @property
@@ -124,43 +124,3 @@ def _verify(params: Mapping[str, Any], environment: Mapping[str, str]) -> bool |
             if b"CERTIFICATE-----" not in file.read():
                 raise invalid(f"{source} names a file without certificates in PEM form: {path}.")
     return path
-
-
-def _proxies(base: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The proxy that the environment asks for.
-
-    Read here and not by the HTTP library, because asking macOS for its proxy settings crashes a forked process,
-    and because the task's `environment` must count.
-    """
-    parts = urlsplit(base)
-    proxy = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
-    if not proxy or _goes_direct(parts, _variable("no_proxy", environment)):
-        return {}
-    return {parts.scheme: proxy}
-
-
-def _variable(name: str, environment: Mapping[str, str]) -> str:
-    """Programs differ on the case of these variables; where both are set, they agree on the small one."""
-    return environment.get(name) or environment.get(name.upper()) or ""
-
-
-def _goes_direct(parts: SplitResult, no_proxy: str) -> bool:
-    host = (parts.hostname or "").lower()
-    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-    for entry in no_proxy.lower().replace(",", " ").split():
-        if entry == "*" or _in_network(host, entry):
-            return True
-        name, _colon, wanted_port = entry.rpartition(":") if re.search(r"[^:]:\d+$", entry) else (entry, "", "")
-        name = name.strip("[]").lstrip("*").lstrip(".")
-        if wanted_port and int(wanted_port) != port:
-            continue
-        if name and (host == name or host.endswith("." + name)):
-            return True
-    return False
-
-
-def _in_network(host: str, entry: str) -> bool:
-    try:
-        return ipaddress.ip_address(host) in ipaddress.ip_network(entry.strip("[]"), strict=False)
-    except ValueError:
-        return False

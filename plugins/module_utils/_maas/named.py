@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 
 Found = dict[str, Any]
 

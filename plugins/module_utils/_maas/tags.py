@@ -15,8 +15,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._failure import Fa
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 
 TAGS = NamedObjects(
     noun="tag",

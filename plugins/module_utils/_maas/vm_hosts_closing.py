@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.tags import TAGS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 
 NO_SCHEDULE, MAINTENANCE = "maas-lxd-host-noschedule", "maas-lxd-host-maintenance"
 CLOSED: Mapping[str, str] = {

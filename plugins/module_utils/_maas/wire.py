@@ -8,22 +8,17 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Union
-from urllib.parse import quote
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 
 # Sanity tests refuse `|` between these at run time.
 Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]  # noqa: UP007
 
 # What MAAS itself says with a passing conflict.
 USUAL_RETRY_AFTER = 5.0
-
-# What no name in MAAS holds: separators of paths, control characters, halves of characters.
-UNFIT = re.compile(r"[/\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -70,17 +65,6 @@ class Answer:
         """The value in a good answer."""
         is_json = self.content_type == "application/json" or self.text[:1] in ("{", "[")
         return json.loads(self.text) if is_json else self.text
-
-
-def segment(name: str, what: str) -> str:
-    """A name as one part of a path.
-
-    Proxies and WSGI servers resolve dots and encoded slashes: `zones/..%2Fx/` may reach anything, and an empty or
-    dotted name the whole collection.
-    """
-    if not name.strip(".") or name != name.strip() or UNFIT.search(name):
-        raise invalid(f"{name!r} cannot be the {what}.")
-    return quote(name, safe="")
 
 
 def as_pairs(fields: Fields, op: str = "") -> list[tuple[str, str]]:

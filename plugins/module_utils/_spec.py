@@ -24,6 +24,15 @@ MAAS_OPTIONS: Options = {
     "maas_timeout": {"type": "float", "default": 60.0},
 }
 
+LXD_OPTIONS: Options = {
+    "lxd_endpoint": {"type": "str", "fallback": (env_fallback, ["LXD_ENDPOINT"])},
+    "lxd_client_cert": {"type": "str", "fallback": (env_fallback, ["LXD_CLIENT_CERT"])},
+    "lxd_client_key": {"type": "str", "no_log": True, "fallback": (env_fallback, ["LXD_CLIENT_KEY"])},
+    "lxd_server_cert": {"type": "str", "fallback": (env_fallback, ["LXD_SERVER_CERT"])},
+    "lxd_project": {"type": "str", "default": "default", "fallback": (env_fallback, ["LXD_PROJECT"])},
+    "lxd_timeout": {"type": "float", "default": 60.0},
+}
+
 # As kubernetes.core names and types them, so that one `module_defaults` and one environment serve both.
 KUBE_OPTIONS: Options = {
     "kubeconfig": {"type": "raw", "fallback": (env_fallback, ["K8S_AUTH_KUBECONFIG"])},
@@ -75,6 +84,11 @@ KUBE_OPTIONS: Options = {
 # Sub-keys of a secret dict whose values are secrets; the others (an address, a user name) may be shown.
 SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|key-data|certificate|credential", re.IGNORECASE)
 
+# A private key in the place of its file, or anywhere else.
+PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+# They hold the text of a key, or the path of its file, which is no secret.
+KEYS_OR_FILES = frozenset({"lxd_client_key"})
+
 PASSWORD_IN_URL = re.compile(r"//[^/\s:@]*:([^\s]+)@")
 
 # A value with its name, in YAML or in JSON.
@@ -93,11 +107,12 @@ def is_content(value: str) -> bool:
 
 @dataclass(frozen=True)
 class Spec:
-    """What a module accepts: its own options, and those to reach MAAS, a Kubernetes API, or both."""
+    """What a module accepts: its own options, and those to reach MAAS, a Kubernetes API or an LXD, or several."""
 
     options: Options
     kube: bool = False
     maas: bool = True
+    lxd: bool = False
     required_if: Sequence[Sequence[Any]] = ()
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_together: Sequence[Sequence[str]] = ()
@@ -105,10 +120,14 @@ class Spec:
     required_by: Mapping[str, Any] = field(default_factory=dict)
     # Suboptions of lists whose elements may also be plain names: Ansible's validators know no such thing.
     elements: Mapping[str, Options] = field(default_factory=dict)
+    # Options with settings of which some are secrets, and what the names of these look like.
+    secret_settings: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     @property
     def argument_spec(self) -> Options:
-        return {**(MAAS_OPTIONS if self.maas else {}), **(KUBE_OPTIONS if self.kube else {}), **self.options}
+        reached = ((self.maas, MAAS_OPTIONS), (self.kube, KUBE_OPTIONS), (self.lxd, LXD_OPTIONS))
+        shared = {name: option for used, options in reached if used for name, option in options.items()}
+        return {**shared, **self.options}
 
     def rules(self) -> dict[str, Any]:
         """The rules between options, as Ansible's validators name them."""
@@ -122,11 +141,24 @@ class Spec:
 
     def secrets(self, params: Mapping[str, Any]) -> set[str]:
         """The values in `params` that must never be shown."""
-        return set(_secrets(self._deep, params))
+        others = {name: value for name, value in params.items() if name not in self.secret_settings}
+        return {*self._settings_that_are_secret(params), *_secrets(self._deep, others)}
 
     def masked(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """`params` as they may be shown."""
-        return _masked(self._deep, params)
+        masked = _masked(self._deep, params)
+        for option, secret in self.secret_settings.items():
+            given = params.get(option)
+            if isinstance(given, Mapping):
+                masked[option] = {name: HIDDEN if secret.search(str(name)) else value for name, value in given.items()}
+        return masked
+
+    def _settings_that_are_secret(self, params: Mapping[str, Any]) -> Iterator[str]:
+        for option, secret in self.secret_settings.items():
+            given = params.get(option)
+            for name, value in given.items() if isinstance(given, Mapping) else ():
+                if secret.search(str(name)) and value not in (None, "", True, False):
+                    yield str(value)
 
     @property
     def _deep(self) -> Options:
@@ -142,7 +174,11 @@ def _secrets(options: Options, params: Mapping[str, Any]) -> Iterator[str]:
     named = _by_any_name(options)
     for name, value in params.items():
         option = named.get(name, {})
-        if option.get("no_log"):
+        if isinstance(value, str) and PRIVATE_KEY.search(value):
+            yield from _of_key(value)
+        elif name in KEYS_OR_FILES:
+            continue
+        elif option.get("no_log"):
             yield from _leaves(value, all_of_them=not isinstance(value, Mapping))
         elif "options" in option:
             for one in value if isinstance(value, list) else [value]:
@@ -163,6 +199,12 @@ def _in_text(text: str) -> Iterator[str]:
     for name, *ways in NAMED_VALUE.findall(text):
         if SECRET_KEY.search(name):
             yield from filter(None, ways)
+
+
+def _of_key(text: str) -> Iterator[str]:
+    """A key, and its lines: where it is quoted, its line breaks are others."""
+    yield text
+    yield from (line for line in text.splitlines() if line and not line.startswith("-----"))
 
 
 def _leaves(value: Any, all_of_them: bool) -> Iterator[str]:
@@ -194,6 +236,8 @@ def _masked_value(option: dict[str, Any] | None, value: Any) -> Any:
         return _masked(option["options"], value)
     # Suboptions may be given as text, in JSON or as key=value, whole or cut at its commas; a name is only a name.
     if "options" in option and isinstance(value, str) and not re.fullmatch(r"[\w.:-]*", value):
+        return HIDDEN
+    if isinstance(value, str) and PRIVATE_KEY.search(value):
         return HIDDEN
     if isinstance(value, str) and option.get("type") in ("raw", "path") and is_content(value):
         return HIDDEN

@@ -27,6 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+    from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 
 
 @dataclass
@@ -51,7 +52,7 @@ Sends = TypeVar("Sends", bound=Api)
 
 
 class Task:
-    """One run of one module: its options, its modes, and its ways to MAAS and to Kubernetes."""
+    """One run of one module: its options, its modes, and its ways to MAAS, to Kubernetes and to LXD."""
 
     def __init__(
         self,
@@ -85,6 +86,15 @@ class Task:
         from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 
         return self.joined(Kube(Access.from_params(self.params, self._environment), clock=self.clock))
+
+    @cached_property
+    def lxd(self) -> Lxd:
+        """The LXD that the options name; nothing is sent before its first use."""
+        # Here, because its library takes longer to import than a task on MAAS takes.
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection as LxdConnection
+
+        return self.joined(Lxd(LxdConnection.from_params(self.params, self._environment), clock=self.clock))
 
     def joined(self, client: Sends) -> Sends:
         """Count the requests of one more API, such as that of a hosted cluster, as this task's."""

@@ -25,7 +25,9 @@ def segment(name: str, what: str) -> str:
     dotted name the whole collection.
     """
     if not name.strip(".") or name != name.strip() or UNFIT.search(name):
-        raise invalid(f"{name!r} cannot be the {what}.")
+        # A text of several lines is some other option's, perhaps a key.
+        shown = repr(name) if len(name.splitlines()) < 2 else "A text of several lines"
+        raise invalid(f"{shown} cannot be the {what}.")
     return quote(name, safe="")
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 
@@ -228,6 +229,51 @@ def test_the_secrets_of_a_task_are_known(params, secrets):
 )
 def test_options_are_shown_without_secrets(params, shown):
     assert SPEC.masked(params) == shown
+
+
+PEM = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIrYSSNQFaA2\nHw==\n-----END EC PRIVATE KEY-----\n"
+OF_LXD = Spec(
+    options={"config": {"type": "dict", "no_log": True}, "name": {"type": "str"}},
+    maas=False,
+    lxd=True,
+    secret_settings={"config": re.compile("password|user-data")},
+)
+
+
+@pytest.mark.parametrize(
+    ("params", "secrets"),
+    [
+        ({"lxd_client_key": "/etc/lxd/client.key"}, set()),
+        ({"lxd_client_key": PEM}, {PEM, "MHcCAQEEIIrYSSNQFaA2", "Hw=="}),
+        ({"name": PEM}, {PEM, "MHcCAQEEIIrYSSNQFaA2", "Hw=="}),
+        (
+            {"config": {"core.trust_password": "hunter2", "user.a": "b", "user.user-data": "#cloud"}},
+            {"hunter2", "#cloud"},
+        ),
+        ({"config": {"core.trust_password": True, "user.password": ""}}, set()),
+        ({"config": None}, set()),
+        ({"config": "core.trust_password=hunter2"}, set()),
+    ],
+)
+def test_keys_and_some_settings_are_secrets(params, secrets):
+    assert OF_LXD.secrets(params) == secrets
+
+
+@pytest.mark.parametrize(
+    ("params", "shown"),
+    [
+        (
+            {"config": {"core.trust_password": "s", "user.a": "b"}},
+            {"config": {"core.trust_password": HIDDEN, "user.a": "b"}},
+        ),
+        ({"config": "core.trust_password=hunter2"}, {"config": HIDDEN}),
+        ({"config": None}, {"config": None}),
+        ({"name": PEM}, {"name": HIDDEN}),
+        ({"lxd_client_key": PEM}, {"lxd_client_key": HIDDEN}),
+    ],
+)
+def test_settings_are_shown_but_for_secrets(params, shown):
+    assert OF_LXD.masked(params) == shown
 
 
 def test_the_options_to_reach_maas_come_with_every_spec():

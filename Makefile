@@ -14,7 +14,7 @@ RUN = @exec sh tests/tools/python.sh
 # Its quotes are for the program that reads it, not for the shell.
 export FAULT
 
-.PHONY: help test demo lint sanity unit integration simulation conformance crash test-crash labs hosted molecule cores bench docs build \
+.PHONY: help test demo lint sanity unit integration simulation conformance crash test-crash lxd labs hosted molecule cores bench docs build \
 	simulator lab lab-status lab-stop lab-fault lab-heal lab-example programs generate locks clean purge
 
 help: ## this list
@@ -50,6 +50,9 @@ crash: ## kill a run after each of its requests, and run it again
 
 test-crash: ## the same, and playbooks for hosted clusters killed at each of their writes: an hour
 	$(RUN) test-crash $(ARGS)
+
+lxd: ## the modules for LXD, on a real one; needs root
+	$(RUN) lxd $(ARGS)
 
 cores: ## unit and integration on the other versions of ansible-core
 	$(RUN) cores

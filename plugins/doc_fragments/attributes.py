@@ -65,6 +65,16 @@ attributes:
       - metalshift.maas.k8s
 """
 
+    ACTIONGROUP_LXD = r"""
+options: {}
+attributes:
+  action_group:
+    description: Use C(group/metalshift.maas.lxd) in C(module_defaults) to set options for all modules that use LXD.
+    support: full
+    membership:
+      - metalshift.maas.lxd
+"""
+
     ACTIONGROUP_KUBERNETES = r"""
 options: {}
 attributes:

@@ -41,7 +41,10 @@ def _module(name: str):  # type: ignore[no-untyped-def]
 
 # What talks to Kubernetes as well lives its life in tests/hosted, against a real API.
 KUBERNETES = [module for module in MODULES if _module(module).SPEC.kube]
-MAAS = [module for module in MODULES if module not in KUBERNETES]
+# What talks to LXD alone lives it in tests/lxd, against a real one.
+LXD = [module for module in MODULES if _module(module).SPEC.lxd and not _module(module).SPEC.maas]
+MAAS = [module for module in MODULES if module not in (*KUBERNETES, *LXD)]
+GROUPS = ("maas", "k8s", "lxd")
 
 
 @pytest.mark.parametrize("module", MAAS)
@@ -68,7 +71,10 @@ def test_a_module_has_its_action_its_group_and_its_fragments(module: str) -> Non
     assert documentation["module"] == module
     assert documentation["version_added"]
     fragments = set(documentation["extends_documentation_fragment"])
-    if module in KUBERNETES:
+    if module in LXD:
+        assert module in groups["lxd"]
+        assert {"metalshift.maas.attributes.actiongroup_lxd", "metalshift.maas.lxd"} <= fragments
+    elif module in KUBERNETES:
         assert module in groups["k8s"]
         assert "metalshift.maas.kubernetes" in fragments
         assert (module in groups["maas"]) == ("metalshift.maas.maas" in fragments)
@@ -86,7 +92,7 @@ def test_the_documentation_tells_the_action_group_and_each_note_once() -> None:
     assert sorted(documented) == sorted(names)
     for documentation in documented.values():
         groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]
-        member = [f"metalshift.maas.{group}" for group in ("maas", "k8s") if documentation["module"] in groups[group]]
+        member = [f"metalshift.maas.{group}" for group in GROUPS if documentation["module"] in groups[group]]
         assert documentation["attributes"]["action_group"]["membership"] == member
         assert len(documentation["notes"]) == len(set(documentation["notes"]))
 

@@ -19,7 +19,7 @@ OUTCOMES = os.environ.get("METALSHIFT_OUTCOMES")
 PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD else []
 
 # What is in a file of theirs shares a lab and hosted clusters that take a while to make.
-KEPT_TOGETHER = ("lab/kube/", "lab/lxd/", "lab/programs/", "hosted/")
+KEPT_TOGETHER = ("lab/kube/", "lab/lxd/", "lab/programs/", "lxd/", "hosted/")
 # But for these, each test of which has a lab of its own.
 APART = ("hosted/test_molecule.py",)
 
@@ -58,7 +58,7 @@ def _whole(stats: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
 
     None of these folders is whole where there are no programs.
     """
-    folders = ("lab/simulation/", "conformance/", "lab/programs/", "lab/lxd/", "lab/kube/", "hosted/")
+    folders = ("lab/simulation/", "conformance/", "lab/programs/", "lab/lxd/", "lab/kube/", "lxd/", "hosted/")
     found: dict[str, dict[str, Any]] = {folder: {"passed": 0, "skipped": []} for folder in folders}
     spoilt = set()
     for outcome, reports in stats.items():

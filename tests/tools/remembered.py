@@ -25,13 +25,18 @@ PASSED = CACHE / "suites"
 SUITES: Mapping[str, tuple[str, ...]] = {
     "simulation": ("tests/lab/simulation",),
     "conformance": ("tests/conformance",),
+    "lxd": ("tests/lxd",),
     "labs": ("tests/lab/programs", "tests/lab/lxd", "tests/lab/kube"),
     "hosted": ("tests/hosted",),
 }
 # What they depend on, and on nothing else of the clone.
 FILES = ("tests/lab/", "tests/conformance/", "tests/conftest.py", "tests/pytest.ini", "tests/tools/conftest.py")
 FILES_OF: Mapping[str, tuple[str, ...]] = {
-    "hosted": ("tests/", "plugins/", "roles/", "playbooks/", "extensions/", "meta/", "docs/", "galaxy.yml", "README.md")
+    "lxd": ("tests/", "plugins/", "meta/", "docs/docsite/rst/lxd_guide.rst", "galaxy.yml"),
+    "hosted": (
+        *("tests/", "plugins/", "roles/", "playbooks/", "extensions/", "meta/", "docs/"),
+        *("galaxy.yml", "README.md"),
+    ),
 }
 # They change which programs are built or used, and which checks can be made.
 VARIABLES = ("METALSHIFT_PROGRAMS", "KUBEBUILDER_ASSETS", "GOFLAGS", "GOTOOLCHAIN", "REFERENCE_CRDS")

@@ -16,11 +16,18 @@ PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
 UTILS = Path(__file__).resolve().parents[3] / "plugins" / "module_utils"
 PURE = {
     f"{PACKAGE}._failure",
+    f"{PACKAGE}._plan",
     *(
         f"{PACKAGE}._lxd.{name}"
         for name in (
             "capabilities",
             "errors",
+            "kinds",
+            "server",
+            "settings",
+            "tokens",
+            "trust_wish",
+            "users",
             "wire",
         )
     ),

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bringing whom an LXD trusts to the wished state: certificates, and tokens with which to become trusted.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors, trust, trust_wish
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import pem
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import certificates
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.tokens import Token
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust_wish import Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
+
+
+def converge_certificate(task: Task) -> Result:
+    """Trust the certificate as wished, or not at all."""
+    options, lxd = task.params, task.lxd
+    wish = _wish(options, lxd)
+    if options["state"] == "absent":
+        return _distrust(task, wish)
+    if not lxd.trusted:
+        return _enrol(task, wish)
+    return _make(task, wish, Plan())
+
+
+def _make(task: Task, wish: Wish, done: Plan) -> Result:
+    lxd, seen = task.lxd, trust.find(task.lxd, wish.fingerprint)
+    found = seen.body if seen else None
+    if found is None and not wish.base64:
+        raise trust_wish.unknown(wish, lxd.connection.endpoint)
+    plan = trust_wish.plan(wish, found)
+    whole = Plan([*done.steps, *plan.steps])
+    if plan and task.check:
+        return _told(whole, trust_wish.predicted(wish, found))
+    if plan and seen:
+        trust.change(lxd, seen.body["fingerprint"], trust_wish.to_change(wish, seen.body))
+    elif plan:
+        try:
+            trust.add(lxd, wish.base64, wish.fingerprint, {"name": wish.name or wish.label, **wish.rights})
+        except Failure as failure:
+            # Another run may have added it since it was looked for; then it has what rights that gave it.
+            if errors.exists_already(failure) and trust.find(lxd, wish.fingerprint):
+                return _make(task, wish, done)
+            raise
+    now = trust.find(lxd, wish.fingerprint) if plan else seen
+    return _told(whole, trust.told(now.body) if now else {})
+
+
+def _enrol(task: Task, wish: Wish) -> Result:
+    """Become trusted by a token or a password: with our own certificate, for LXD sees no other."""
+    options, lxd = task.params, task.lxd
+    own, secret = lxd.connection.identity, options["token"] or options["password"]
+    if not secret or not own:
+        raise errors.untrusted(lxd.connection.endpoint, own.certificate.fingerprint if own else "")
+    if own.certificate.fingerprint != wish.fingerprint:
+        raise invalid(
+            "A token or password makes the client certificate trusted, and no other one.",
+            hint="Leave certificate and fingerprint out.",
+        )
+    plan = Plan([Step("create", wish.label, after={"fingerprint": wish.fingerprint, **wish.rights})])
+    if task.check:
+        return _told(plan, trust_wish.predicted(wish, None))
+    trust.enrol(lxd, wish.name or wish.label, secret, is_token=bool(options["token"]))
+    return _make(task, wish, plan)
+
+
+def _distrust(task: Task, wish: Wish) -> Result:
+    lxd, seen = task.lxd, trust.find(task.lxd, wish.fingerprint)
+    own = lxd.connection.identity
+    if seen and own and seen.body["fingerprint"] == own.certificate.fingerprint:
+        raise trust_wish.cut_off(wish, lxd.connection.endpoint)
+    plan = trust_wish.plan_removal(wish, seen.body if seen else None)
+    if plan and seen and not task.check:
+        trust.remove(lxd, seen.body["fingerprint"])
+    return _told(plan, {})
+
+
+def _wish(options: Mapping[str, Any], lxd: Lxd) -> Wish:
+    restricted, projects = trust_wish.rights(options)
+    if restricted is not None or projects is not None:
+        lxd.capabilities.require("certificates restricted to projects", "restricted and projects")
+    if options["fingerprint"]:
+        fingerprint = trust_wish.part_of_fingerprint(options["fingerprint"])
+        return Wish(fingerprint, "", options["name"], restricted, projects)
+    own = lxd.connection.identity
+    if options["certificate"]:
+        given = certificates("certificate", pem("certificate", options["certificate"]))[0]
+    elif own:
+        given = own.certificate
+    else:
+        raise invalid("certificate is missing: who asks through a socket has none of its own.")
+    return Wish(given.fingerprint, given.base64, options["name"], restricted, projects)
+
+
+def _told(plan: Plan, now: Mapping[str, Any]) -> Result:
+    return Result(changed=bool(plan), values={"certificate": now}, plan=plan)
+
+
+# -- tokens ----------------------------------------------------------------------------------------
+
+
+def converge_token(task: Task) -> Result:
+    """Have exactly one token of that name with the wished rights, or none."""
+    options, lxd = task.params, task.lxd
+    lxd.capabilities.require("trust tokens", "type: token")
+    restricted, projects = trust_wish.rights(options)
+    tokens, absent = trust.tokens(lxd), options["state"] == "absent"
+    now = datetime.now(timezone.utc)
+    good = {token.id for token in tokens if not absent and token.is_valid(now, options["min_validity"])}
+    kept, unfit = trust_wish.sort_out(tokens, options["name"], restricted, projects, good)
+    asked: dict[str, Any] = {"restricted": bool(restricted), "projects": sorted(projects or [])}
+    plan = trust_wish.token_plan(options["name"], kept, unfit, None if absent else asked)
+    if task.check:
+        unknown = {"issued_at": None, "expires_at": None, "predicted": True}
+        predicted = {} if absent else {"name": options["name"], **asked, **unknown}
+        return _token_told(plan, kept.told if kept else predicted, None)
+    for token in unfit:
+        trust.revoke(lxd, token)
+    if kept is None and not absent:
+        kept = trust.issue(lxd, options["name"], asked["restricted"], asked["projects"])
+    return _token_told(plan, kept.told if kept else {}, kept)
+
+
+def _token_told(plan: Plan, now: Mapping[str, Any], token: Token | None) -> Result:
+    return Result(changed=bool(plan), values={"trust_token": now, "token": token.text if token else None}, plan=plan)

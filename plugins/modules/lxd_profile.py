@@ -1,0 +1,116 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Profiles of LXD."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: lxd_profile
+short_description: Manage profiles of LXD
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Creates, changes and removes profiles, whose settings and devices instances take over.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_lxd
+  - metalshift.maas.lxd
+options:
+  name:
+    description: The name of the profile, in O(lxd_project).
+    type: str
+    required: true
+  description:
+    description: What the profile is for. Kept as it is if not set.
+    type: str
+  config:
+    description:
+      - Settings of the profile, in the words of LXD. Booleans and numbers are written as LXD writes them.
+      - Keys that are not named stay as they are. One with an empty value or null is unset.
+      - Values of keys that hold passwords, tokens or user data are never shown.
+    type: dict
+  devices:
+    description:
+      - Devices of the profile by their names, each with its C(type) and its settings, in the words of LXD.
+      - A device that is named is exactly as given. Devices that are not named stay as they are. One that is null is
+        removed.
+    type: dict
+  purge:
+    description:
+      - Whether settings that O(config) does not name, and devices that O(devices) does not name, are removed. An option
+        that is not given removes nothing.
+    type: bool
+    default: false
+  state:
+    description:
+      - V(present) makes sure that the profile exists as described.
+      - V(absent) removes it. A profile that an instance uses is not removed, and neither is C(default).
+    type: str
+    choices: [present, absent]
+    default: present
+seealso:
+  - module: metalshift.maas.lxd_project
+"""
+
+EXAMPLES = r"""
+- name: A disk and a bridge for all instances of the project
+  metalshift.maas.lxd_profile:
+    lxd_project: maas
+    name: default
+    devices:
+      root:
+        type: disk
+        path: /
+        pool: fast
+      eth0:
+        type: nic
+        nictype: bridged
+        parent: br0
+
+- name: No profile of that name
+  metalshift.maas.lxd_profile:
+    name: spare
+    state: absent
+"""
+
+RETURN = r"""
+profile:
+  description: The profile as it is now, or as it would be in check mode. Empty when it is absent.
+  returned: success
+  type: dict
+  sample:
+    name: default
+    description: Default LXD profile for project maas
+    config: {}
+    devices: {"root": {"path": "/", "pool": "fast", "type": "disk"}}
+    used_by: ["/1.0/instances/vm-1?project=maas"]
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._converge_lxd import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import PROFILES
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import SECRET
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+
+SPEC = Spec(
+    options={**NAMED_OPTIONS, "devices": {"type": "dict"}},
+    maas=False,
+    lxd=True,
+    secret_settings={"config": SECRET},
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the profile to the wished state."""
+    return converge_lxd(task, PROFILES)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "lxd_profile")
+
+
+if __name__ == "__main__":
+    main()

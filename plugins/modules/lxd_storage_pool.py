@@ -1,0 +1,138 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Storage pools of LXD."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: lxd_storage_pool
+short_description: Manage storage pools of LXD
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Creates, changes and removes storage pools.
+  - What LXD cannot change of a pool, which is its driver, its source and, in older versions, its size, is refused.
+  - Not tried on a cluster, where LXD wants each member to be told first.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_lxd
+  - metalshift.maas.lxd
+options:
+  name:
+    description: The name of the pool.
+    type: str
+    required: true
+  driver:
+    description:
+      - What the pool is made of, such as V(dir), V(btrfs), V(zfs) or V(lvm). Required for a pool that is to be created.
+      - M(metalshift.maas.lxd_info) tells which of them an LXD supports.
+    type: str
+  description:
+    description: What the pool is for. Kept as it is if not set.
+    type: str
+  config:
+    description:
+      - Settings of the pool, in the words of LXD, such as C(source) and C(size). Booleans and numbers are written as
+        LXD writes them.
+      - Keys that are not named stay as they are. One with an empty value or null is unset.
+    type: dict
+  purge:
+    description:
+      - Whether settings that O(config) does not name are unset. Those that LXD made when it created the pool, such as
+        C(source), stay.
+    type: bool
+    default: false
+  state:
+    description:
+      - V(present) makes sure that the pool exists as described.
+      - V(absent) removes it, with the copies of images that are in it. A pool that an instance, a volume or a profile
+        uses is not removed.
+    type: str
+    choices: [present, absent]
+    default: present
+seealso:
+  - module: metalshift.maas.lxd_info
+"""
+
+EXAMPLES = r"""
+- name: A pool on a disk of its own
+  metalshift.maas.lxd_storage_pool:
+    name: fast
+    driver: zfs
+    config:
+      source: /dev/nvme1n1
+    description: For the disks of virtual machines
+
+- name: No pool of that name
+  metalshift.maas.lxd_storage_pool:
+    name: spare
+    state: absent
+"""
+
+RETURN = r"""
+storage_pool:
+  description: The pool as it is now, or as it would be in check mode. Empty when it is absent.
+  returned: success
+  type: dict
+  sample:
+    name: fast
+    driver: zfs
+    description: For the disks of virtual machines
+    config: {"source": "fast", "volatile.initial_source": "/dev/nvme1n1", "zfs.pool_name": "fast"}
+    status: Created
+    locations: ["none"]
+    used_by: ["/1.0/profiles/default"]
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._converge_lxd import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import POOLS, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import storage_drivers
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import SECRET
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+
+SPEC = Spec(
+    options={**NAMED_OPTIONS, "driver": {"type": "str"}},
+    maas=False,
+    lxd=True,
+    secret_settings={"config": SECRET},
+)
+
+
+def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
+    """Raises the failure for a pool that this LXD cannot make."""
+    if found is not None:
+        return
+    label = f"storage pool {wish.name}"
+    if not wish.fixed:
+        raise invalid(f"driver is missing: the {label} does not exist, and LXD must be told what to make it of.")
+    able = storage_drivers(lxd.server.get("environment") or {})
+    if able and wish.fixed not in able:
+        raise Failure(
+            "unsupported",
+            f"The {label} cannot be made of {wish.fixed}: LXD at {lxd.connection.endpoint} supports {', '.join(able)}.",
+            object=label,
+            reason=f"the driver {wish.fixed} is not supported",
+            hint="Take one of these, or install what the driver needs there and restart LXD.",
+        )
+
+
+def converge(task: Task) -> Result:
+    """Bring the storage pool to the wished state."""
+    return converge_lxd(task, POOLS, must_be_able=must_be_able)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "lxd_storage_pool")
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import stat
+from base64 import b64decode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,7 @@ import yaml
 from hosted.play import play, variables
 from hosted.record import PLACES, Record
 from integration.harness import Played, assert_no_secret, assert_no_secret_left
-from lab.kube.api import HOSTED_CLUSTERS, NODE_POOLS, NODES, Api, of_name
+from lab.kube.api import HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
 from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
@@ -28,6 +29,8 @@ CREATE = "metalshift.maas.create_hosted_cluster"
 SCALE = "metalshift.maas.scale_node_pool"
 DESTROY = "metalshift.maas.destroy_hosted_cluster"
 LOGIN = "bGFiOnRoZS1zZWNyZXQtbG9naW4="
+# Of a secret that is looked for in texts; and how many a cluster has: keys, passwords and logins.
+SHORTEST, FEWEST_SECRETS = 8, 6
 
 
 def wished(lab: Lab, name: str, folder: Path, replicas: int = 2, **more: Any) -> dict[str, Any]:
@@ -54,12 +57,25 @@ def recap(played: Played) -> dict[str, int]:
     return {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", played.stdout.splitlines()[-2])}
 
 
-def assert_wrote_nothing(lab: Lab, folder: Path, playbook: str, given: dict[str, Any]) -> None:
-    """By the records of all that could be written to; a run may ask for server-side dry runs."""
+def assert_wrote_nothing(lab: Lab, folder: Path, playbook: str, given: dict[str, Any]) -> list[str]:
+    """By the records of all that could be written to; the server-side dry runs that it asked for."""
     record = Record.begun(lab)
     played = play(lab, folder, playbook, given, "--check", environment=record.environment)
     assert played.status == 0, played.output[-3000:]
     assert record.writes() == []
+    return record.dry_runs()
+
+
+def secrets_of(lab: Lab, name: str, kubeconfig: Path) -> list[str]:
+    """What nobody may see of a cluster: the keys in its Secrets, as they are there and as they are used."""
+    (user,) = yaml.safe_load(kubeconfig.read_text())["users"]
+    encoded = [user["user"]["client-key-data"]]
+    for secret in ("kubeadmin-password", f"{name}-etcd-encryption-key"):
+        for namespace in (NAMESPACE, f"{NAMESPACE}-{name}"):
+            encoded += ((lab.api.get(SECRETS, secret, namespace) or {}).get("data") or {}).values()
+    texts = [b64decode(value).decode(errors="ignore") for value in encoded]
+    found = {LOGIN, lab.facts["maas_api_key"].rpartition(":")[2], *encoded, *texts}
+    return sorted(each for each in found if len(each) > SHORTEST)
 
 
 def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_path: Path) -> None:
@@ -71,14 +87,16 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     assert_wrote_nothing(lab, tmp_path, DESTROY, end)
 
     record = Record.begun(lab)
-    made = play(lab, tmp_path, CREATE, given, environment=record.environment)
+    made = play(lab, tmp_path, CREATE, given, "-vvvv", "--diff", environment=record.environment)
     assert made.status == 0, made.output[-4000:]
     assert {write.partition(": ")[0] for write in record.writes()} == set(PLACES), "the records have what is written"
     assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
     hosted = Api(yaml.safe_load(kubeconfig.read_text()))
     assert len(hosted.list(NODES)) == 2
-    secrets = [LOGIN, lab.facts["maas_api_key"].rpartition(":")[2]]
+    secrets = secrets_of(lab, "trip", kubeconfig)
+    assert len(secrets) >= FEWEST_SECRETS
     assert_no_secret(made.output, secrets)
+    assert_no_secret(json.dumps(made.results), secrets)
 
     again = play(lab, tmp_path, CREATE, given)
     assert (again.status, recap(again)["changed"]) == (0, 0), again.output[-4000:]
@@ -87,6 +105,7 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
         "hosted_openshift_pool": "trip",
         "hosted_openshift_wait_timeout": 400,
     }
+    tried = []
     for playbook, wish in (
         (CREATE, given),
         (SCALE, {**pool, "hosted_openshift_replicas": 3}),
@@ -94,7 +113,8 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
         (DESTROY, end),
         (DESTROY, {**end, "hosted_openshift_force": True}),
     ):
-        assert_wrote_nothing(lab, tmp_path, playbook, wish)
+        tried += assert_wrote_nothing(lab, tmp_path, playbook, wish)
+    assert tried, "what is foreseen of a change has been tried on the API"
     more = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 3})
     assert more.status == 0, more.output[-4000:]
     assert len(hosted.list(NODES)) == 3

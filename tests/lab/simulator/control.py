@@ -172,8 +172,13 @@ def seed(world: World, values: Values) -> dict[str, Any]:
 def lxd_server(world: World, values: Values) -> dict[str, Any]:
     """An LXD more, on a `machine` or at an `address`; `password`, `cores`, `memory` (MiB), `storage` (GB), `version`.
 
-    With `https=1` its API is opened for clients of LXD.
+    With `https=1` its API is opened for clients of LXD. With `real`, an address or a network, MAAS drives the real LXDs
+    there instead.
     """
+    if "real" in values:
+        with world.at_rest() as state:
+            lxd.believe(state, values["real"])
+        return {"real": values["real"]}
     known: dict[str, Any] = {
         name: values[name] for name in ("address", "password", "name", "ip", "mac", "version") if name in values
     }

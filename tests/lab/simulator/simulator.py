@@ -141,6 +141,11 @@ class Simulator:
                 return lxd.on_machine(state, self.find(machine), **values)
             return lxd.add_server(state, lxd.Server(**{"mac": state.new_mac(), "ip": "", **values}))
 
+    def real_lxd(self, where: str) -> None:
+        """VM hosts and machines drive the real LXD at this address, or at all addresses of a network (10.1.2.0/24)."""
+        with self.world.at_rest() as state:
+            lxd.believe(state, where)
+
     def fault(self, does: str = "error", **values: Any) -> Fault | MachineFault | Stay:
         """A fault of requests (`faults.Fault`), or one of machines: with `does="machine"` they fail (hostname, action,
         times), with `does="stay"` they go on for ever (hostname, action).

@@ -60,21 +60,14 @@ def node_of(state: State, host: VMHost) -> Node | None:
     return next((a.interface.node for a in state.addresses if a.ip == ip and a.interface is not None), None)
 
 
-def connect(state: State, host: VMHost) -> lxd.Server:
+def connect(state: State, host: VMHost) -> lxd.Host:
     """The host's LXD, or why MAAS cannot talk to it."""
     if not state.rack.connected:
         raise Unavailable(NO_RACK)
     if host.type != "lxd":
         raise Unavailable("Failed talking to pod: Failed to login to virsh console.")
-    parameters = host.parameters
     try:
-        return lxd.connect(
-            state,
-            parameters["power_address"],
-            parameters["project"],
-            parameters["certificate"],
-            parameters.get("password"),
-        )
+        return lxd.connect(state, host.parameters)
     except lxd.Unreachable as error:
         raise Unavailable(f"Failed talking to pod: Pod {host.id}: {error}") from None
     except lxd.Trouble as error:
@@ -102,7 +95,7 @@ def discover(request: Request, host: VMHost) -> None:
     state.engine.later(CAPACITY_DELAY, partial(_commission_host, state, host, server))
 
 
-def _learn(host: VMHost, server: lxd.Server) -> None:
+def _learn(host: VMHost, server: lxd.Host) -> None:
     host.version = server.version
     host.architectures = [server.architecture]
     host.capabilities = list(CAPABILITIES)
@@ -141,9 +134,9 @@ def arrive(state: State, machine: Machine) -> None:
 engine.ARRIVALS.append(arrive)
 
 
-def _machine_under(state: State, host: VMHost, server: lxd.Server, user: User | None) -> Node:
+def _machine_under(state: State, host: VMHost, server: lxd.Host, user: User | None) -> Node:
     """The machine LXD runs on: one that MAAS has already, or a new, deployed one."""
-    known = next(iter(state.interfaces_by_mac(server.mac)), None)
+    known = next((nic for mac in server.macs for nic in state.interfaces_by_mac(mac)), None)
     if known is not None:
         return known.node
     machine: Machine = state.add_node(
@@ -176,7 +169,7 @@ def _free_hostname(state: State, wanted: str) -> str:
     return "" if state.node_by_hostname(name) else name
 
 
-def _commission_host(state: State, host: VMHost, server: lxd.Server) -> None:
+def _commission_host(state: State, host: VMHost, server: lxd.Host) -> None:
     """What LXD says of its hardware, read as commissioning data of the host."""
     if state.vm_hosts.find(host.id) is not host:
         return
@@ -194,7 +187,7 @@ def _commission_host(state: State, host: VMHost, server: lxd.Server) -> None:
     state.engine.conclude(machine.commissioning_set, ScriptStatus.PASSED)
 
 
-def _import(request: Request, host: VMHost, server: lxd.Server) -> None:
+def _import(request: Request, host: VMHost, server: lxd.Host) -> None:
     """Take note of all VMs; those of the host's project become machines, and are commissioned."""
     state = request.state
     present = {(project, each.name): each for project, each in server.instances() if each.kind == lxd.VM}
@@ -222,7 +215,7 @@ def _import(request: Request, host: VMHost, server: lxd.Server) -> None:
         lifecycle.commission(request, machine)
 
 
-def _note(state: State, host: VMHost, server: lxd.Server, project: str, instance: lxd.Instance) -> VirtualMachine:
+def _note(state: State, host: VMHost, server: lxd.Host, project: str, instance: lxd.Instance) -> VirtualMachine:
     shape = server.shape(project, instance)
     return state.virtual_machines.make(
         VirtualMachine,
@@ -266,6 +259,7 @@ class Link:
     subnet: Subnet | None = None
     mode: str = "auto"
     ip: str | None = None
+    parent: str = ""
 
 
 @dataclass
@@ -281,9 +275,7 @@ class Plan:
     links: list[Link] = field(default_factory=list)
 
 
-def _make_machine(
-    state: State, note: VirtualMachine, instance: lxd.Instance, server: lxd.Server, plan: Plan
-) -> Machine:
+def _make_machine(state: State, note: VirtualMachine, instance: lxd.Instance, server: lxd.Host, plan: Plan) -> Machine:
     host = note.host
     shape = server.shape(note.project, instance)
     machine: Machine = state.add_node(
@@ -409,9 +401,12 @@ def compose(request: Request, host: VMHost, form: Form, *, on_demand: bool = Fal
         pinned=sorted(int(n) for n in cleaned["pinned_cores"]),
         hugepages=cleaned["hugepages_backed"],
         disks=_disks(host, server, sizes),
-        nics=[lxd.Nic(name, state.new_mac()) for name in [link.label for link in links] or ["eth0"]],
+        nics=[_nic(state, server, each) for each in links or [Link("eth0", None)]],
     )
-    server.create(host.parameters["project"], instance)
+    try:
+        server.create(host.parameters["project"], instance)
+    except lxd.Trouble as error:
+        raise Unavailable(f"Failed talking to pod: {error}") from None
     plan = Plan(
         hostname=hostname,
         zone=cleaned["zone"] or state.default_zone,
@@ -430,7 +425,14 @@ def compose(request: Request, host: VMHost, form: Form, *, on_demand: bool = Fal
     return machine
 
 
-def _disks(host: VMHost, server: lxd.Server, sizes: Iterable[constraints.Size]) -> list[lxd.Disk]:
+def _nic(state: State, server: lxd.Host, link: Link) -> lxd.Nic:
+    try:
+        return server.attached(link.label, state.new_mac(), link.parent)
+    except lxd.Trouble as error:
+        raise Unavailable(f"Failed talking to pod: {error}") from None
+
+
+def _disks(host: VMHost, server: lxd.Host, sizes: Iterable[constraints.Size]) -> list[lxd.Disk]:
     disks: list[lxd.Disk] = []
     for index, size in enumerate(sizes):
         wanted = int(size.gigabytes * constraints.GB)
@@ -502,7 +504,7 @@ def _serving(state: State, node: Node, nic: constraints.Nic) -> Link:
     # Of several, MAAS takes a bridge, then a bond, then the newest.
     chosen = min(fitting, key=lambda i: ({"bridge": 0, "bond": 1}.get(i.type, 2), -i.id))
     values = dict(nic.wanted)
-    link = Link(nic.label, chosen.vlan, mode=values.get("mode", "auto"))
+    link = Link(nic.label, chosen.vlan, mode=values.get("mode", "auto"), parent=chosen.name)
     named = [s for s in _subnets_named(state, values) if s.vlan is chosen.vlan]
     link.subnet = next(iter(named or state.subnets.where(vlan=chosen.vlan)), None)
     if "ip" in values:
@@ -601,17 +603,12 @@ lifecycle.COMPOSERS.append(compose_on_demand)
 # -- power ----------------------------------------------------------------------------------------------------------
 
 
-def _lxd_of(state: State, machine: Machine) -> tuple[lxd.Server, str, str] | None:
+def _lxd_of(state: State, machine: Machine) -> tuple[lxd.Host, str, str] | None:
     """Where the VM of a machine is, its project and its name; None for what is not switched through LXD."""
     told = machine.power_parameters
     if machine.power_type != "lxd" or not told.get("instance_name"):
         return None
-    project = told.get("project") or "default"
-    try:
-        server = lxd.connect(state, told["power_address"], project, told.get("certificate", ""), told.get("password"))
-    except lxd.Trouble as error:
-        raise ServerError(str(error)) from None
-    return server, project, told["instance_name"]
+    return _tell(lxd.connect, state, told), told.get("project") or "default", told["instance_name"]
 
 
 def switch(state: State, machine: Machine, on: bool) -> None:

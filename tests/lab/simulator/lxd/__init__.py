@@ -5,19 +5,21 @@
 from __future__ import annotations
 
 from lab.simulator.lxd.instance import VM, Disk, Instance, Nic, Shape, Volume
-from lab.simulator.lxd.registry import PORT, add_server, connect, endpoint, on_machine, servers
+from lab.simulator.lxd.registry import PORT, add_server, believe, connect, endpoint, on_machine, servers
+from lab.simulator.lxd.remote import Visit
 from lab.simulator.lxd.server import (
     GB,
     Certificate,
     Network,
-    NoSpace,
     Profile,
     Project,
     Server,
     StoragePool,
-    Trouble,
-    Unreachable,
 )
+from lab.simulator.lxd.troubles import NoSpace, Trouble, Unreachable
+
+# What MAAS's rack talks to.
+Host = Server | Visit
 
 __all__ = [
     "GB",
@@ -25,6 +27,7 @@ __all__ = [
     "VM",
     "Certificate",
     "Disk",
+    "Host",
     "Instance",
     "Network",
     "Nic",
@@ -36,8 +39,10 @@ __all__ = [
     "StoragePool",
     "Trouble",
     "Unreachable",
+    "Visit",
     "Volume",
     "add_server",
+    "believe",
     "connect",
     "endpoint",
     "on_machine",

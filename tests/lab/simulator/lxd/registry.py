@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from lab.simulator import seed
-from lab.simulator.lxd.server import Server, Trouble, Unreachable, normal
+from lab.simulator.lxd.remote import Remote, Visit
+from lab.simulator.lxd.server import Server
+from lab.simulator.lxd.troubles import Unreachable
 from lab.simulator.model import Machine
 from lab.simulator.state import State
 
@@ -53,10 +57,16 @@ def on_machine(state: State, machine: Machine, **values: Any) -> Server:
     return add_server(state, Server(**given))
 
 
-def connect(state: State, address: str, project: str, certificate: str, password: str | None) -> Server:
-    """The server at an address, after it has accepted the certificate; the project is made when it is missing."""
-    host, port = endpoint(address)
-    server = servers(state).get((host, port))
+def believe(state: State, where: str) -> None:
+    """From now on a real LXD is asked at this address, or at all addresses of a network as 10.1.2.0/24."""
+    state.extra.setdefault("real lxd", []).append(where)
+
+
+def connect(state: State, parameters: Mapping[str, Any]) -> Server | Visit:
+    """The server at a power address, after it has let MAAS in; the project is made when it is missing."""
+    host, port = endpoint(str(parameters.get("power_address", "")))
+    project = parameters.get("project") or "default"
+    server = servers(state).get((host, port)) or _real(state, host, port)
     if server is None or not server.serves:
         connection = f"<urllib3.connection.HTTPSConnection object at 0x{id(state):x}>"
         raise Unreachable(
@@ -64,11 +74,23 @@ def connect(state: State, address: str, project: str, certificate: str, password
             f"Max retries exceeded with url: /1.0?project={project} (Caused by NewConnectionError('{connection}: "
             "Failed to establish a new connection: [Errno 111] Connection refused'))"
         )
-    server.login(certificate, password)
-    if not server.certificate(normal(certificate)).may_enter(project):
-        raise Trouble(f"Failed to connect to the LXD REST API: {server.knows.restricted}")
-    server.projects.setdefault(project, {})
-    return server
+    return server.enter(
+        project, parameters.get("certificate", ""), parameters.get("key", ""), parameters.get("password")
+    )
+
+
+def _real(state: State, host: str, port: int) -> Remote | None:
+    for where in state.extra.get("real lxd", ()):
+        if _is_in(host, where) if "/" in where.removeprefix("https://") else endpoint(where) == (host, port):
+            return Remote(host, port)
+    return None
+
+
+def _is_in(host: str, network: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network)
+    except ValueError:
+        return False
 
 
 def _seed(state: State) -> None:

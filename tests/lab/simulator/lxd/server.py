@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lab.simulator.lxd import sizes
-from lab.simulator.lxd.instance import ROOT_SIZE, Devices, Disk, Instance, Shape, Volume
+from lab.simulator.lxd.instance import ROOT_SIZE, Devices, Disk, Instance, Nic, Shape, Volume
+from lab.simulator.lxd.placing import place
+from lab.simulator.lxd.troubles import Trouble
 from lab.simulator.lxd.versions import Version
 
 if TYPE_CHECKING:
@@ -26,18 +28,6 @@ ADDRESS, PASSWORD = "127.0.0.1:8449", "sekret"
 NAME, MAC, IP = "lxd1", "52:54:00:f0:00:01", "10.99.0.240"
 BRIDGE = "lxdbr0"
 FEATURES = ("images", "profiles", "storage.volumes")
-
-
-class Trouble(Exception):
-    """A request to LXD that failed, in the words of MAAS's driver."""
-
-
-class Unreachable(Trouble):
-    """Nothing answers there."""
-
-
-class NoSpace(Trouble):
-    """No storage pool has room for a disk."""
 
 
 @dataclass(eq=False)
@@ -169,6 +159,21 @@ class Server:
     def server_cert(self) -> str:
         return self.door.server_cert
 
+    # -- for MAAS's rack ----------------------------------------------------------------------------------------------
+
+    def enter(self, project: str, certificate: str, _key: str, password: str | None) -> Server:
+        """Come in with a certificate; the project is made when it is missing."""
+        self.login(certificate, password)
+        if not self.certificate(normal(certificate)).may_enter(project):
+            raise Trouble(f"Failed to connect to the LXD REST API: {self.knows.restricted}")
+        self.projects.setdefault(project, {})
+        return self
+
+    @property
+    def macs(self) -> list[str]:
+        """By them MAAS knows the machine that LXD runs on."""
+        return [self.mac]
+
     # -- whom it trusts -----------------------------------------------------------------------------------------------
 
     def login(self, certificate: str, password: str | None) -> None:
@@ -272,19 +277,12 @@ class Server:
         return pool.total - pool.used - roots - sum(each.size for each in held if each.pool == pool.name)
 
     def place(self, size: int, tags: list[str], default: str | None) -> StoragePool:
-        """The pool a new disk goes to: one its tags name, else the default one, else any with room."""
-        named = [p for p in self.pools if p.name in tags]
-        preferred = [p for p in self.pools if p.name == default]
-        if default and not named and not preferred:
-            raise Trouble(f"Default storage pool '{default}' doesn't exist.")
-        candidates = named or preferred or self.pools
-        found = next((p for p in candidates if size <= self.free(p)), None)
-        if found is not None:
-            return found
-        what = "storage space on storage pools" if named else "storage space on any storage pools"
-        if preferred and not named:
-            what = "space in default storage pool"
-        raise NoSpace(f"Not enough {what}: {', '.join(p.name for p in candidates)}")
+        """The pool a new disk goes to."""
+        return place(self.pools, self.free, size, tags, default)
+
+    def attached(self, name: str, mac: str, wanted: str) -> Nic:
+        """To the host's interface of that name when there is one, else to LXD's own bridge."""
+        return Nic(name, mac, wanted if wanted in self.networks else BRIDGE)
 
     def create(self, project: str, instance: Instance) -> None:
         """With the volumes that were thought of together with it."""

@@ -367,7 +367,7 @@ SILENT_API = "management API: it does not answer since <time>"
 STANDS_STILL = Told("pause", "", words={"name": "etcd"})
 DOWN = Told("down", SILENT_API, words={"name": "kube-apiserver"})
 RESTARTS = Told("restart-api", SILENT_API)
-EXPIRES = Told("watch-expiry", "")
+EXPIRES = Told("watch-expiry", SILENT_API)
 STUTTERS = Told("stutter", "")
 MANAGEMENT = (STANDS_STILL, DOWN, RESTARTS, EXPIRES, STUTTERS)
 

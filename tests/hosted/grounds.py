@@ -87,7 +87,8 @@ def a_kubelet_that_asks(kube: Kube, sim: Simulator, kubeconfig: str) -> None:
     reference = {"apiVersion": MAAS_MACHINES.api, "kind": MAAS_MACHINES.name, "name": "w-1", "namespace": INNER}
     spec = {"clusterName": "demo", "bootstrap": {"dataSecretName": "x"}, "infrastructureRef": reference}
     kube.create(body_of(MACHINES, "w-1", INNER, spec=spec))
-    taken = {"providerID": f"maas:///az1/{machine.system_id}", "minCPU": 1, "minMemory": 1024, "image": ""}
+    image = f"{machine.osystem}/{machine.distro_series}"
+    taken = {"providerID": f"maas:///az1/{machine.system_id}", "minCPU": 1, "minMemory": 1024, "image": image}
     kube.create(body_of(MAAS_MACHINES, "w-1", INNER, spec=taken))
     asking = {
         "request": signing_request(machine.fqdn),

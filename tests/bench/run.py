@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import lives
+import lxd_tasks
 import placing
 import waits
 
@@ -45,6 +46,7 @@ def main() -> int:
     for count in (20, 100):
         print(f"  {deployment(count)}", flush=True)
     placing.report()
+    lxd_tasks.report()
     lives.report()
     waits.report()
     return 0

@@ -64,26 +64,32 @@ def installed(environment: Environment, name: str = "main") -> Path:
 
 
 def kubernetes_core(environment: Environment) -> Path:
-    """The oldest kubernetes.core that galaxy.yml allows, out of the ansible package on PyPI that holds it."""
+    """The oldest kubernetes.core that galaxy.yml allows."""
+    return bundled(environment, "kubernetes.core")
+
+
+def bundled(environment: Environment, collection: str) -> Path:
+    """A collection out of the ansible package on PyPI that holds it."""
     (package,) = re.findall(r"^ansible==(\S+)", (LOCKS / "collections.txt").read_text(), re.MULTILINE)
-    target = CACHE / "collections" / f"ansible-{package}" / "kubernetes" / "core"
-    with only_one(CACHE / "collections" / ".lock", "another run downloads kubernetes.core; waiting for it"):
+    target = CACHE / "collections" / f"ansible-{package}" / Path(*collection.split("."))
+    with only_one(CACHE / "collections" / ".lock", f"another run downloads {collection}; waiting for it"):
         if not target.exists():
-            _extract_kubernetes_core(environment, target)
+            _extract(environment, collection, target)
     return target
 
 
-def _extract_kubernetes_core(environment: Environment, target: Path) -> None:
+def _extract(environment: Environment, collection: str, target: Path) -> None:
     require_room(CACHE)
-    say("Downloading kubernetes.core, once (50 MB: it comes inside the ansible package)")
-    unpacked = target.parent / "unpacked"
+    say(f"Downloading {collection}, once (50 MB: it comes inside the ansible package)")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unpacked = target.with_name(f"{target.name}-unpacked")
     shutil.rmtree(unpacked, ignore_errors=True)
-    unpacked.mkdir(parents=True)
+    unpacked.mkdir()
     download = environment.command("python", "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps")
     lock = LOCKS / "collections.txt"
     _run([*download, "--require-hashes", "--only-binary=:all:", "-d", str(unpacked), "-r", str(lock)], environment)
     (wheel,) = unpacked.glob("*.whl")
-    prefix = "ansible_collections/kubernetes/core/"
+    prefix = f"ansible_collections/{collection.replace('.', '/')}/"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(unpacked, [name for name in archive.namelist() if name.startswith(prefix)])
     (unpacked / prefix).rename(target)

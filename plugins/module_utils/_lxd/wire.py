@@ -48,7 +48,8 @@ class Answer:
         """What LXD began to do in the background; None when the answer is all there is."""
         if self.body.get("type") != "async":
             return None
-        return {"id": str(self.body.get("operation", "")).rpartition("/")[2], **(self.metadata or {})}
+        path = str(self.body.get("operation", "")).partition("?")[0]
+        return {"id": path.rpartition("/")[2], **(self.metadata or {})}
 
     @property
     def error(self) -> str:

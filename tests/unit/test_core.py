@@ -196,7 +196,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
         ({"kubeconfig": KUBECONFIG}, {KUBECONFIG, "T0p", "S3cret key", "pw,9", "Q2VydA=="}),
         ({"kubeconfig": '{"token": "T", "server": "https://x"}'}, {'{"token": "T", "server": "https://x"}', "T"}),
         ({"kubeconfig": "users: [\n  token: T"}, {"users: [\n  token: T", "T"}),
-        ({"client_key": PEM}, {PEM}),
+        ({"client_key": PEM}, {PEM, "MIIE"}),
         ({"proxy_headers": {"basic_auth": "jo:pw", "user_agent": "x"}}, {"jo:pw"}),
     ],
 )

@@ -8,6 +8,7 @@ SPEED = 60
 MACHINES = 12
 OPERATOR = yes
 PROVIDER =
+LXD = no
 FAULT =
 ARGS =
 RUN = @exec sh tests/tools/python.sh
@@ -78,8 +79,9 @@ build: ## the tarball that ansible-galaxy installs
 simulator: ## a MAAS to try playbooks on, in the foreground (PORT=5240 KEY_FILE=key.txt)
 	$(RUN) simulator --port "$(PORT)" --key-file "$(KEY_FILE)"
 
-lab: ## Kubernetes, HyperShift, Cluster API and a MAAS to try playbooks on (NAME=lab SPEED=60 MACHINES=12 OPERATOR=yes)
-	$(RUN) lab start --name "$(NAME)" --speed "$(SPEED)" --machines "$(MACHINES)" --operator "$(OPERATOR)"
+lab: ## Kubernetes, HyperShift, Cluster API and a MAAS to try playbooks on (NAME=lab SPEED=60 MACHINES=12 OPERATOR=yes LXD=no)
+	$(RUN) lab start --name "$(NAME)" --speed "$(SPEED)" --machines "$(MACHINES)" --operator "$(OPERATOR)" \
+		--lxd "$(LXD)"
 
 lab-status: ## what runs in the lab, and how it is reached (NAME=lab)
 	$(RUN) lab status --name "$(NAME)"

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
@@ -22,10 +23,13 @@ from lab.kube.provider.versions import HOSTED
 from lab.kube.speed import Speed
 from lab.labs import LabError, Place
 from lab.lxd import command as lxd
+from lab.lxd import places
+from lab.lxd.obstacles import obstacles
 from lab.output import say, unread
 
 if TYPE_CHECKING:
     from lab.kube.handle import Lab
+    from lab.lxd.server import RealLxd
     from lab.programs import Programs
 
 # What only some commands need is imported by these: a lab can be ended by a Python without cryptography and PyYAML.
@@ -67,18 +71,23 @@ def start(given: argparse.Namespace) -> int:
             return DONE
         if place.state() == "dead":
             say(_dead(place))
-            ended = place.end()
+            ended = [*place.end(), *lxd.end(place.name)]
             say(f"It is cleared{f'; ended: {_counted(ended)}' if ended else ''}.")
         _require_room(place.folder)
+        if given.lxd == "yes":
+            _require_lxd()
         _programs()
         say(f"Starting the lab {place.name} in {place.folder}")
-        lab = Lab.start(
-            place.folder,
-            speed=given.speed.factor,
-            machines=given.machines,
-            operator=given.operator == "yes",
-            say=lambda line: say(f"  {line}"),
-        )
+        with ExitStack() as undo:
+            lab = Lab.start(
+                place.folder,
+                speed=given.speed.factor,
+                machines=given.machines,
+                operator=given.operator == "yes",
+                lxd=_start_lxd(place, undo) if given.lxd == "yes" else None,
+                say=lambda line: say(f"  {line}"),
+            )
+            undo.pop_all()
         say("")
         _tell(place, lab)
     return DONE
@@ -103,12 +112,12 @@ def status(given: argparse.Namespace) -> int:
 
 
 def stop(given: argparse.Namespace) -> int:
-    places = labs.known() if given.all else [_place(given)]
-    for place in places:
-        if place.state() == "absent":
+    names = {*(each.name for each in labs.known()), *places.known()} if given.all else {_place(given).name}
+    for place in (Place(name) for name in sorted(names)):
+        if place.state() == "absent" and place.name not in places.known():
             say(f"{_no_lab(place)} There is nothing to stop.")
             continue
-        ended = place.end()
+        ended = [*place.end(), *lxd.end(place.name)]
         say(f"The lab {place.name} has ended: {_counted(ended)}. Nothing of it is left.")
     return DONE
 
@@ -189,7 +198,10 @@ def _tell(place: Place, lab: Lab) -> None:
     named = _named(place)
     say(f"  export KUBECONFIG={shlex.quote(str(lab.kubeconfig))}")
     say(f"  export MAAS_ENDPOINT={lab.facts['maas_url']}")
-    say(f'  export MAAS_API_KEY="$(cat {shlex.quote(str(key))})"\n')
+    say(f'  export MAAS_API_KEY="$(cat {shlex.quote(str(key))})"')
+    for name, value in lab.facts["lxd"].items():
+        say(f"  export {name}={shlex.quote(value)}")
+    say("")
     say("Releases for hosted clusters:")
     for image in lab.facts["releases"].values():
         say(f"  {image}")
@@ -203,8 +215,9 @@ def _tell(place: Place, lab: Lab) -> None:
 def _otherwise(lab: Lab, given: argparse.Namespace) -> str:
     """Where the lab that runs is not what is asked for."""
     has = {"speed": f"{lab.facts['speed']:g}", "machines": str(lab.facts["machines"])}
-    has["operator"] = "yes" if lab.facts["operator"] else "no"
-    asked = {"speed": f"{given.speed.factor:g}", "machines": str(given.machines), "operator": given.operator}
+    has |= {name: "yes" if lab.facts[name] else "no" for name in ("operator", "lxd")}
+    asked = {"speed": f"{given.speed.factor:g}", "machines": str(given.machines)}
+    asked |= {"operator": given.operator, "lxd": given.lxd}
     others = [f"{name} {has[name]}, not {asked[name]}" for name in has if has[name] != asked[name]]
     return f" ({'; '.join(others)})" if others else ""
 
@@ -291,6 +304,22 @@ def _require_proc() -> None:
         )
 
 
+def _require_lxd() -> None:
+    reasons = obstacles()
+    if reasons:
+        raise Refused(f"LXD cannot run here. {' '.join(reasons)} Without LXD=yes the lab starts.", lxd.CANNOT_RUN)
+
+
+def _start_lxd(place: Place, undo: ExitStack) -> RealLxd:
+    from lab.lxd.server import RealLxd
+
+    undo.callback(lxd.end, place.name)
+    started = RealLxd.start(places.named(place.name), lambda line: say(f"  {line}"))
+    said = "" if "qemu" in started.drivers else "; without virtual machines, since there is no /dev/kvm"
+    say(f"  LXD serves{said}")
+    return started
+
+
 def _fault(given: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Its name, empty without one, and its parameters; also when all came in one argument, as from the Makefile."""
     try:
@@ -356,6 +385,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     made["start"].add_argument(
         "--operator", choices=("yes", "no"), default="yes", help="whether the HyperShift operator is installed"
+    )
+    made["start"].add_argument(
+        "--lxd", choices=("yes", "no"), default="no", help="whether a real LXD runs beside it, which its MAAS drives"
     )
     made["stop"].add_argument("--all", action="store_true", help="all labs of this user")
     for name in ("fault", "faults"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ RECORD = os.environ.get("METALSHIFT_PARTS")
 # Where `make test` wants to know what failed, and which folders passed as a whole; see tests/tools/remembered.py.
 OUTCOMES = os.environ.get("METALSHIFT_OUTCOMES")
 PARTS: list[dict[str, Any]] = json.loads(Path(RECORD).read_text()) if RECORD else []
+
+# How the reason begins for which tests are skipped that need LXD; see tests/lab/fixtures.py
+NO_LXD = "LXD cannot run here."
 
 # What is in a file of theirs shares a lab and hosted clusters that take a while to make.
 KEPT_TOGETHER = ("lab/kube/", "lab/lxd/", "lab/programs/", "lxd/", "hosted/")
@@ -49,8 +53,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
         terminalreporter.write_line(
             line.rstrip(), red=part["outcome"] == "failed", yellow=part["outcome"] in ("not run", "unsteady")
         )
+    for line in _without_lxd(terminalreporter.stats):
+        terminalreporter.write_line(line, yellow=True)
     here = f"tests: ansible-core {'.'.join(__version__.split('.')[:2])}"
     terminalreporter.write_line(f"{'here':<8} {here:<30} {'':>8}  Python {platform.python_version()}: as below")
+
+
+def _without_lxd(stats: dict[str, list[Any]]) -> list[str]:
+    """Which tests did not run because there is no LXD here; the reason once."""
+    skipped = [report for report in stats.get("skipped", []) if NO_LXD in str(report.longrepr)]
+    if not skipped:
+        return []
+    counts = Counter(report.nodeid.partition("::")[0] for report in skipped)
+    said = str(skipped[0].longrepr[2]).removeprefix("Skipped: ")
+    files = [f"{'':<8} {count:>4} of {file}" for file, count in sorted(counts.items())]
+    return [f"{'not run':<8} {len(skipped)} tests, because {said}", *files]
 
 
 def _whole(stats: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:

@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from lab import labs
@@ -35,6 +35,9 @@ from lab.kube.serving import LOCAL
 from lab.labs import FACTS, READY, STARTING, SUPERVISOR, LabError
 from lab.ports import LOOPBACK
 from lab.processes import GRACE, MARK, PART, remains
+
+if TYPE_CHECKING:
+    from lab.lxd.server import RealLxd
 
 __all__ = ["Lab", "LabError"]
 
@@ -64,9 +67,13 @@ class Lab:
         speed: float = 60,
         machines: int = 12,
         operator: bool = True,
+        lxd: RealLxd | None = None,
         say: Callable[[str], None] = lambda line: None,
     ) -> Lab:
-        """Start a lab in a folder that is its own: what a dead one left there is ended and removed first."""
+        """Start a lab in a folder that is its own: what a dead one left there is ended and removed first.
+
+        With a real LXD, the lab's MAAS drives it; it is not the lab's to end.
+        """
         folder = folder.resolve()
         if cls.runs(folder):
             raise LabError(f"A lab runs in {folder} already.")
@@ -80,6 +87,7 @@ class Lab:
             f"--speed={speed:g}",
             f"--machines={machines}",
             *(() if operator else ("--without-operator",)),
+            *((f"--lxd={lxd.folder}",) if lxd else ()),
         ]
         own = {
             **{name: os.environ[name] for name in PROGRAMS if name in os.environ},

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 
 from lab.kube.speed import Speed
+from lab.lxd.server import RealLxd
 from lab.simulator import Simulator
 from lab.simulator.model import BootFile, BootResource, BootSet, Machine
 from lab.simulator.state import State
@@ -16,6 +17,7 @@ ZONES = ("az1", "az2", "az3")
 POOL, TAGS = "openshift", ("worker",)
 CORES, MEMORY, DISK = 8, 32768, "500"
 IMAGE_SIZE = 4096
+LXD_HOST, NO_CARD = "lxd-host", "00:16:3e:ff:ff:ff"
 
 # Seconds of real life, of servers with a long self-test of their firmware.
 PACE = {"commission": 6 * 60, "test": 5 * 60, "deploy": 12 * 60, "release": 60, "erase": 10 * 60, "rescue": 4 * 60}
@@ -35,6 +37,14 @@ def pace(sim: Simulator, speed: Speed) -> None:
     """Let transitions take their real time, divided by the lab's speed."""
     longest = max(PACE.values())
     sim.auto(speed.seconds(longest), **{action: speed.seconds(seconds) for action, seconds in PACE.items()})
+
+
+def with_lxd(sim: Simulator, lxd: RealLxd) -> None:
+    """MAAS knows the machine that LXD runs on, and drives this LXD and those that nodes on it will have."""
+    for where in (lxd.endpoint, lxd.subnet):
+        sim.real_lxd(where)
+    mac = next(iter(lxd.macs), "")
+    sim.standing(LXD_HOST, mac=mac or NO_CARD, ip=lxd.gateway, network=lxd.subnet, zone=ZONES[0])
 
 
 def _image(state: State) -> None:

@@ -42,6 +42,7 @@ from lab.kube.speed import Speed
 from lab.kube.surroundings import Surroundings
 from lab.kube.versions import Versions
 from lab.kube.workloads import Workloads
+from lab.lxd.server import RealLxd
 from lab.ports import LOOPBACK, Ports
 from lab.processes import MARK, PART, Process
 from lab.programs import NoPrograms, Programs, programs
@@ -64,6 +65,8 @@ class Wish:
     speed: Speed
     machines: int = 12
     operator: bool = True
+    # Where a real LXD lives that MAAS is to drive.
+    lxd: Path | None = None
 
 
 class Supervisor:
@@ -112,6 +115,7 @@ class Supervisor:
         self.workloads: Workloads = Workloads(self.api, self.around)
         self.machines = self.parts.join(Machines(self.simulator, wish.speed), "machines")
         self.faults = Faults(self)
+        self.lxd = RealLxd.find(wish.lxd) if wish.lxd else None
 
     def _network(self) -> dict[str, str]:
         """What the network around a cluster gives its programs: a registry that they trust."""
@@ -133,6 +137,8 @@ class Supervisor:
     def start(self) -> None:
         maas.stock(self.simulator, self.wish.machines)
         maas.pace(self.simulator, self.wish.speed)
+        if self.lxd is not None:
+            maas.with_lxd(self.simulator, self.lxd)
         self._begin(self.simulator.start, self.simulator.stop)
         for part in (self.registry, self.proxy):
             self._begin(part.start, part.stop)
@@ -239,6 +245,7 @@ class Supervisor:
             "speed": self.wish.speed.factor,
             "machines": self.wish.machines,
             "operator": self.wish.operator,
+            "lxd": self.lxd.reached if self.lxd else {},
             "supervisor": os.getpid(),
             "token": self.token,
         }
@@ -380,6 +387,7 @@ def main() -> int:
     parser.add_argument("--speed", type=float, default=60)
     parser.add_argument("--machines", type=int, default=12)
     parser.add_argument("--without-operator", action="store_true")
+    parser.add_argument("--lxd", type=Path)
     given = parser.parse_args()
     folder: Path = given.folder
     try:
@@ -396,7 +404,7 @@ def main() -> int:
     try:
         binaries = programs(say)
         say(labs.STARTING)
-        wish = Wish(folder, binaries, Speed(given.speed), given.machines, not given.without_operator)
+        wish = Wish(folder, binaries, Speed(given.speed), given.machines, not given.without_operator, given.lxd)
     except (NoPrograms, ValueError) as error:
         say(str(error))
         return 1

@@ -18,8 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
+import requests
 
 from lab import labs
+from lab.__main__ import Refused, parse, start
+from lab.conftest import oauth
+from lab.lxd.server import RealLxd
 from lab.processes import MARK, PART, Remains, remains
 from lab.programs import Programs
 
@@ -110,6 +114,16 @@ def test_where_no_lab_runs_it_says_so(command: Command, arguments: tuple[str, ..
 
 def test_stopping_what_does_not_run_is_no_mistake(command: Command) -> None:
     assert command.of_lab("stop") == (0, "No lab called tried runs. There is nothing to stop.\n")
+
+
+def test_where_lxd_cannot_run_a_lab_with_it_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(
+        Refused, match=r"LXD cannot run here\. It needs root: .* Without LXD=yes the lab starts\."
+    ) as told:
+        start(parse(["start", "--name", NAME, "--lxd", "yes"]))
+    assert told.value.status == 77
 
 
 @pytest.mark.parametrize("name", ["", "Lab", "a b", "../elsewhere", "-x", "a" * 33])
@@ -203,6 +217,27 @@ def test_all_labs_can_be_ended_at_once(command: Command) -> None:
     assert status == 0
     assert re.findall(r"The lab (\S+) has ended", said) == ["other", "tried"]
     assert [path for path in command.lab.parent.iterdir() if path.is_dir()] == []
+
+
+# -- with a real LXD ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("real_lxd")
+def test_the_labs_maas_drives_the_real_lxd(built: Command) -> None:
+    status, said = built.of_lab("start", "--operator", "no", "--machines", "1", "--lxd", "yes")
+    assert status == 0, said
+    facts = json.loads((built.lab / "lab.json").read_text())
+    told = facts["lxd"]
+    assert all(f"export {name}={value}" in said for name, value in told.items())
+    lxd = RealLxd.find(Path(told["LXD_DIR"]).parent)
+    pair = {"certificate": Path(lxd.client_cert).read_text(), "key": Path(lxd.client_key).read_text()}
+    form = {"type": "lxd", "power_address": lxd.endpoint, "project": "maas", **pair}
+    key = oauth(facts["maas_api_key"])
+    made = requests.post(f"{facts['maas_url']}/api/2.0/vm-hosts/", form, auth=key, timeout=30).json()
+    assert made["version"] == lxd.local.get("/1.0")["environment"]["server_version"]
+    assert "maas" in {each["name"] for each in lxd.local.get("/1.0/projects?recursion=1")}
+    status, said = built.of_lab("stop")
+    assert (status, "lxd" in said, lxd.folder.exists()) == (0, True, False)
 
 
 # -- with the real programs -----------------------------------------------------------------------------------------

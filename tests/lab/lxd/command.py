@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from lab import labs
 from lab.labs import LabError
 from lab.lxd import remains
 from lab.lxd.obstacles import obstacles
-from lab.lxd.places import TESTS
+from lab.lxd.places import known, named
 from lab.output import say
 
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ def start(given: argparse.Namespace) -> int:
 
     if obstacles():
         return check(given)
-    lxd = RealLxd.start(folder(given.name), say)
-    for name, value in reached(lxd).items():
+    lxd = RealLxd.start(named(given.name), say)
+    for name, value in lxd.reached.items():
         say(f"  export {name}={shlex.quote(value)}")
     if "qemu" not in lxd.drivers:
         say("It has no virtual machines: there is no /dev/kvm.")
@@ -62,21 +61,25 @@ def start(given: argparse.Namespace) -> int:
 
 
 def stop(given: argparse.Namespace) -> int:
-    where = folder(given.name)
-    if not where.exists() and not remains.family(where):
+    named(given.name)
+    if given.name not in known():
         say(f"No LXD called {given.name} runs. There is nothing to stop.")
         return DONE
-    end(where)
+    end(given.name)
     say(f"The LXD {given.name} has ended. Nothing of it is left.")
     return DONE
 
 
 def nodes(given: argparse.Namespace) -> int:
-    """Make nodes, and write an inventory of them."""
-    from lab.lxd.nodes import inventory
+    """Make nodes, write an inventory of them, and let a MAAS know them."""
+    from lab.lxd.nodes import introduce, inventory
     from lab.lxd.nodes import nodes as make
 
-    written = json.dumps(inventory(make(_running(given), given.nodes, suite=given.suite, say=say)), indent=1)
+    lxd = _running(given)
+    found = make(lxd, given.nodes, suite=given.suite, say=say)
+    written = json.dumps(inventory(found), indent=1)
+    if given.control:
+        introduce(found, lxd, given.control, given.zones.split(","))
     if given.inventory:
         given.inventory.write_text(f"{written}\n")
     else:
@@ -91,39 +94,23 @@ def remove(given: argparse.Namespace) -> int:
     return DONE
 
 
-def reached(lxd: RealLxd) -> dict[str, str]:
-    """How modules reach it, as variables of the environment."""
-    return {
-        "LXD_ENDPOINT": lxd.endpoint,
-        "LXD_CLIENT_CERT": lxd.client_cert,
-        "LXD_CLIENT_KEY": lxd.client_key,
-        "LXD_SERVER_CERT": lxd.server_cert,
-        # for lxc
-        "LXD_DIR": str(lxd.lxd_dir),
-    }
-
-
-def folder(name: str) -> Path:
-    """Where the LXD with this name lives."""
-    if not re.fullmatch(labs.NAME, name) or name.startswith(f"{TESTS}-"):
-        raise LabError(f"{name!r} is no name for an LXD of the lab: it has small letters and digits, as lxd-2.")
-    return remains.HOME / name
-
-
-def end(where: Path) -> None:
-    """In good order when that is possible."""
+def end(name: str) -> list[str]:
+    """End the LXD with this name, in good order when that is possible; the names of what ran."""
+    where = named(name)
+    ran = sorted(each.part for each in remains.family(where))
     try:
         from lab.lxd.server import RealLxd
 
         RealLxd.find(where).stop()
     except (ImportError, LabError):
         remains.clear(where)
+    return ran
 
 
 def _running(given: argparse.Namespace) -> RealLxd:
     from lab.lxd.server import RealLxd
 
-    lxd = RealLxd.find(folder(given.name))
+    lxd = RealLxd.find(named(given.name))
     if lxd.pid is None:
         raise LabError(f"The LXD {given.name} does not run any more: lxd start begins anew.")
     return lxd
@@ -146,6 +133,12 @@ def describe(parser: argparse.ArgumentParser) -> None:
         made[verb].add_argument("--name", default=labs.STANDARD, help="which LXD (default %(default)s)")
     made["nodes"].add_argument("--suite", default="bookworm", help="Debian's release (default %(default)s)")
     made["nodes"].add_argument("--inventory", type=Path, metavar="FILE", help="where the inventory goes, if not out")
+    made["nodes"].add_argument(
+        "--control", metavar="URL", help="the control API of a simulated MAAS that is to know them as deployed machines"
+    )
+    made["nodes"].add_argument(
+        "--zones", default="az1,az2,az3", help="MAAS's zones that they are in, in turn (default %(default)s)"
+    )
     for verb in ("nodes", "remove"):
         made[verb].add_argument("nodes", nargs="+", metavar="NODE", help="their names")
 

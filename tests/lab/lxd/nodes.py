@@ -7,11 +7,14 @@ from __future__ import annotations
 import ipaddress
 import subprocess
 import time
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.kube.serving import LOCAL
 from lab.labs import LabError
 from lab.lxd import image
 from lab.lxd.local import Refused
@@ -33,6 +36,7 @@ class Node:
 
     name: str
     address: str
+    mac: str
     key: Path
 
     @property
@@ -77,13 +81,13 @@ def nodes(
     _have_profile(lxd, key)
     there = _nodes(lxd)
     free = _free_addresses(lxd, there)
-    found = []
     for name in names:
         if name not in there:
-            there[name] = _launch(lxd, name, next(free), wanted.alias)
+            _launch(lxd, name, next(free), wanted.alias)
         elif there[name]["status"] != "Running":
             lxd.local("PUT", f"/1.0/instances/{name}/state", {"action": "start"})
-        found.append(Node(name, there[name]["devices"]["eth0"]["ipv4.address"], key))
+    there = _nodes(lxd)
+    found = [_node(there[name], key) for name in names]
     _await_boot(found)
     return found
 
@@ -91,6 +95,22 @@ def nodes(
 def inventory(found: Sequence[Node]) -> dict[str, Any]:
     """As Ansible reads it from a file."""
     return {"all": {"hosts": {node.name: node.variables for node in found}}}
+
+
+def introduce(found: Sequence[Node], lxd: RealLxd, control: str, zones: Sequence[str]) -> None:
+    """Let a simulated MAAS, by its control API, know nodes as deployed machines in zones in turn, and LXDs on them."""
+    for number, node in enumerate(found):
+        place = {"hostname": node.name, "mac": node.mac, "ip": node.address, "network": lxd.subnet}
+        _tell(control, "standing", **place, zone=zones[number % len(zones)])
+    _tell(control, "lxd", real=lxd.subnet)
+
+
+def _tell(control: str, act: str, **values: str) -> None:
+    try:
+        request = urllib.request.Request(f"{control}/{act}?{urllib.parse.urlencode(values)}", method="POST")
+        LOCAL.open(request, timeout=30).close()
+    except OSError as error:
+        raise LabError(f"The simulated MAAS at {control} does not do {act}: {error}.") from None
 
 
 def remove(lxd: RealLxd, names: Sequence[str]) -> None:
@@ -118,7 +138,7 @@ def _free_addresses(lxd: RealLxd, there: dict[str, Any]) -> Iterator[str]:
     return (str(host) for host in hosts if str(host) not in taken)
 
 
-def _launch(lxd: RealLxd, name: str, address: str, alias: str) -> dict[str, Any]:
+def _launch(lxd: RealLxd, name: str, address: str, alias: str) -> None:
     nic = {"type": "nic", "name": "eth0", "network": lxd.bridge, "ipv4.address": address}
     wish: dict[str, Any] = {
         "name": name,
@@ -129,7 +149,11 @@ def _launch(lxd: RealLxd, name: str, address: str, alias: str) -> dict[str, Any]
     }
     lxd.local("POST", "/1.0/instances", wish)
     lxd.local("PUT", f"/1.0/instances/{name}/state", {"action": "start"})
-    return wish
+
+
+def _node(told: dict[str, Any], key: Path) -> Node:
+    config, devices = told["config"], told["devices"]
+    return Node(told["name"], devices["eth0"]["ipv4.address"], config["volatile.eth0.hwaddr"], key)
 
 
 def _have_profile(lxd: RealLxd, key: Path) -> None:

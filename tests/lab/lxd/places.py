@@ -4,11 +4,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 
+from lab import labs
+from lab.labs import LabError
 from lab.locks import held
 from lab.lxd.remains import HOME, clear
 
@@ -18,6 +23,24 @@ TESTS = "tests"
 
 class _Taken(Exception):
     """Another process holds the lock."""
+
+
+def named(name: str) -> Path:
+    """Where the LXD lives that this user calls so; as labs, another cache folder makes another user."""
+    if not re.fullmatch(labs.NAME, name):
+        raise LabError(
+            f"{name!r} is no name for an LXD: it has up to 32 small letters, digits and hyphens, as in lab-2."
+        )
+    return HOME / f"{name}{_mine()}"
+
+
+def known() -> list[str]:
+    """The names of all LXDs that this user has, running or not."""
+    return sorted(path.name.removesuffix(_mine()) for path in HOME.glob(f"*{_mine()}"))
+
+
+def _mine() -> str:
+    return f".{hashlib.sha256(os.fsencode(labs.home())).hexdigest()[:6]}"
 
 
 @contextmanager

@@ -141,6 +141,23 @@ class RealLxd:
         return frozenset(said.split(" | "))
 
     @property
+    def macs(self) -> list[str]:
+        """Of the machine's network cards: by them MAAS knows the machine that LXD runs on."""
+        cards = self.local.get("/1.0/resources")["network"]["cards"] or ()
+        return [port["address"] for card in cards for port in card.get("ports") or ()]
+
+    @property
+    def reached(self) -> dict[str, str]:
+        """How modules reach it, and `lxc`, as variables of the environment."""
+        return {
+            "LXD_ENDPOINT": self.endpoint,
+            "LXD_CLIENT_CERT": self.client_cert,
+            "LXD_CLIENT_KEY": self.client_key,
+            "LXD_SERVER_CERT": self.server_cert,
+            "LXD_DIR": str(self.lxd_dir),
+        }
+
+    @property
     def pid(self) -> int | None:
         """Of the daemon, if it serves."""
         try:

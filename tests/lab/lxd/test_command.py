@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from lab.__main__ import parse
-from lab.lxd import command, remains
+from lab.lxd import command, places, remains
 from lab.lxd.server import RealLxd
+from lab.simulator import Simulator
 
 NAME = f"command-{os.getpid()}"
 
@@ -23,7 +24,7 @@ NAME = f"command-{os.getpid()}"
 @pytest.fixture
 def named(real_lxd: RealLxd) -> Iterator[str]:
     yield NAME
-    remains.clear(remains.HOME / NAME)
+    remains.clear(places.named(NAME))
 
 
 def lxd_command(*arguments: str) -> tuple[int, str]:
@@ -32,23 +33,28 @@ def lxd_command(*arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_an_lxd_stays_when_the_command_has_ended(named: str, tmp_path: Path) -> None:
+def test_an_lxd_stays_when_the_command_has_ended(named: str, sim: Simulator, tmp_path: Path) -> None:
     status, said = lxd_command("start", "--name", named)
     assert status == 0
     told = dict(line.split()[1].split("=") for line in said.splitlines())
-    lxd = RealLxd.find(remains.HOME / named)
+    lxd = RealLxd.find(places.named(named))
     assert (told["LXD_ENDPOINT"], told["LXD_DIR"]) == (lxd.endpoint, str(lxd.lxd_dir))
     written = tmp_path / "hosts.json"
-    assert lxd_command("nodes", "--name", named, "--inventory", str(written), "node-1") == (0, "")
-    assert set(json.loads(written.read_text())["all"]["hosts"]) == {"node-1"}
-    assert lxd_command("remove", "--name", named, "node-1") == (0, "")
+    more = ("--inventory", str(written), "--control", sim.control_url)
+    assert lxd_command("nodes", "--name", named, *more, "node-1", "node-2") == (0, "")
+    hosts = json.loads(written.read_text())["all"]["hosts"]
+    for name, zone in (("node-1", "az1"), ("node-2", "az2")):
+        machine = sim.find(name)
+        assert (machine.status.label, machine.zone.name) == ("Deployed", zone)
+        assert [link.ip for link in machine.interfaces[0].links] == [hosts[name]["ansible_host"]]
+    assert lxd_command("remove", "--name", named, "node-1", "node-2") == (0, "")
     assert lxd.local.get("/1.0/instances") == []
     assert lxd_command("stop", "--name", named) == (0, f"The LXD {named} has ended. Nothing of it is left.\n")
     assert not lxd.folder.exists()
 
 
 def test_one_that_was_killed_is_no_place_for_nodes(named: str) -> None:
-    lxd = RealLxd.start(remains.HOME / named)
+    lxd = RealLxd.start(places.named(named))
     lxd.kill()
     told = f"The LXD {named} does not run any more: lxd start begins anew.\n"
     assert lxd_command("nodes", "--name", named, "node-1") == (1, told)
@@ -58,9 +64,8 @@ def test_one_that_was_killed_is_no_place_for_nodes(named: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nodes", "--name", "nosuch", "a"], "There is no LXD in /var/lib/metalshift/nosuch."),
-        (["start", "--name", "tests-1"], "'tests-1' is no name for an LXD of the lab"),
-        (["stop", "--name", "../x"], "'../x' is no name for an LXD of the lab"),
+        (["nodes", "--name", "nosuch", "a"], "There is no LXD in /var/lib/metalshift/nosuch"),
+        (["stop", "--name", "../x"], "'../x' is no name for an LXD: "),
     ],
 )
 @pytest.mark.usefixtures("real_lxd")

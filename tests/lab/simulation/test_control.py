@@ -22,6 +22,16 @@ def test_seed_makes_machines_with_hardware(control: Any, maas: Any) -> None:
     }
 
 
+def test_a_machine_that_stands_somewhere_is_known_once(control: Any, maas: Any) -> None:
+    place = {"hostname": "kvm1", "mac": "00:16:3e:00:00:01", "ip": "10.1.2.21", "network": "10.1.2.0/24", "zone": "az2"}
+    made = [control("standing", **place, cpu=8).json() for _ignored in range(2)]
+    assert made[0] == made[1]
+    (machine,) = maas("GET", "machines/").json()
+    assert (machine["status_name"], machine["zone"]["name"], machine["cpu_count"]) == ("Deployed", "az2", 8)
+    assert (machine["ip_addresses"], machine["boot_interface"]["mac_address"]) == (["10.1.2.21"], place["mac"])
+    assert machine["boot_interface"]["links"][0]["subnet"]["cidr"] == "10.1.2.0/24"
+
+
 def test_faults_can_be_set_from_outside(control: Any, maas: Any) -> None:
     control("fault", does="error", status=502, path="zones", hits=1)
     assert [maas("GET", "zones/").status_code for _ignored in range(2)] == [502, 200]

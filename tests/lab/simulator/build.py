@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.simulator.engine import Engine
-from lab.simulator.model import ALLOCATED_STATUSES, Machine, Pool, ResultType, Status, Subnet, Tag, Zone
+from lab.simulator.model import ALLOCATED_STATUSES, AllocType, Machine, Pool, ResultType, Status, Subnet, Tag, Zone
 from lab.simulator.state import State
 
 LISTS = ("zones", "pools", "tags")
@@ -121,6 +121,24 @@ def machine(
     engine.enter(made, wanted)
     if wanted is Status.DEPLOYED:
         engine.finish_deployment(made)
+    return made
+
+
+def standing(
+    state: State, engine: Engine, hostname: str, *, mac: str, ip: str, network: str = "", **values: Any
+) -> Machine:
+    """A machine that is really somewhere: deployed, with its MAC address, and an address on a network (10.1.2.0/24)."""
+    made = machine(state, engine, hostname, status=Status.DEPLOYED, mac_addresses=[mac], **values)
+    nic = made.interfaces[0]
+    for link in list(nic.links):
+        state.remove_address(link)
+    subnet = state.subnets.first(cidr=network)
+    if network and subnet is None:
+        vlan = next(each for each in state.vlans if each.dhcp_on)
+        subnet = state.subnets.make(Subnet, cidr=network, name=network, vlan=vlan)
+    if subnet is not None:
+        nic.vlan = subnet.vlan
+    state.add_address(alloc_type=AllocType.STICKY, ip=ip, subnet=subnet, interface=nic)
     return made
 
 

@@ -169,6 +169,18 @@ def seed(world: World, values: Values) -> dict[str, Any]:
         return {"system_ids": [m.system_id for m in made]}
 
 
+def standing(world: World, values: Values) -> dict[str, Any]:
+    """A machine that is really somewhere: `hostname`, `mac`, `ip`, `network` as 10.1.2.0/24, and what seed takes."""
+    given = dict(values)
+    place = {name: given.pop(name) for name in ("hostname", "mac", "ip", "network") if name in given}
+    known = build.options({name: given[name] for name in given if name not in ("zone", "pool")})
+    known |= {name: given[name] for name in ("zone", "pool") if name in given}
+    with world.at_rest() as state:
+        there = state.node_by_hostname(place["hostname"])
+        made = there or build.standing(state, world.engine, **{"mac": "", "ip": "", **place}, **known)
+        return {"system_id": made.system_id}
+
+
 def lxd_server(world: World, values: Values) -> dict[str, Any]:
     """An LXD more, on a `machine` or at an `address`; `password`, `cores`, `memory` (MiB), `storage` (GB), `version`.
 
@@ -225,5 +237,6 @@ ACTS: dict[str, Action] = {
     "requests/clear": clear_requests,
     "seed": seed,
     "lxd": lxd_server,
+    "standing": standing,
 }
 READS: dict[str, Action] = {"requests": requests, "status": status}

@@ -134,6 +134,11 @@ class Simulator:
         with self.world.at_rest() as state:
             return build.machines(state, self.world.engine, count=count, **values)
 
+    def standing(self, hostname: str, *, mac: str, ip: str, network: str = "", **values: Any) -> Machine:
+        """A machine that is really somewhere: deployed, known by its MAC address; see `build.standing`."""
+        with self.world.at_rest() as state:
+            return build.standing(state, self.world.engine, hostname, mac=mac, ip=ip, network=network, **values)
+
     def lxd(self, machine: str = "", **values: Any) -> lxd.Server:
         """An LXD server more, on a machine or at an `address` of its own; see `lxd.Server` for what can be said."""
         with self.world.at_rest() as state:

@@ -32,6 +32,13 @@ EXAMPLES = {
     "machines_guide.rst 1": SIMULATOR,
     "hosted_clusters_guide.rst 1": LAB,
     "hosted_clusters_guide.rst 2": LAB,
+    "networks_guide.rst 1": SIMULATOR,
+    "networks_guide.rst 2": SIMULATOR,
+    "vm_hosts_guide.rst 1": SIMULATOR,
+    "lxd_guide.rst 1": "no playbook: one task, on the machine of a snap's LXD; lxd_trust has tests on a socket",
+    "lxd_guide.rst 2": "no playbook: two tasks of a piece; tokens have tests of their own",
+    "lxd_guide.rst 3": "lxd/test_guide.py",
+    "lxd_guide.rst 4": "lxd/test_guide.py",
     "lab_guide.rst 1": "no playbook: molecule reads it, and the roles' scenarios have one like it",
 }
 

@@ -12,22 +12,50 @@ from pathlib import Path
 import certifi
 import pytest
 
+from integration.cases import deployed_with_lxd
 from integration.documented import EXAMPLES, ROOT, SIMULATOR, blocks, playbook
 from integration.harness import clean_environment, reach
+from lab.authority import self_signed
 from lab.simulator import Simulator
+from lab.simulator.lxd import servers
+
+Words = Mapping[str, str]
 
 
-def racks(sim: Simulator) -> None:
+def nothing(_sim: Simulator, _folder: Path) -> Words:
+    return {}
+
+
+def racks(sim: Simulator, _folder: Path) -> Words:
     for zone in ("az1", "az2", "az3"):
         sim.machines(2, zones=[zone], tags=["nvme"], memory=131072)
+    return {}
 
 
-#: What has to be there before, and what the example is told by words that are replaced in it.
-BEFORE: Mapping[str, Callable[[Simulator], None]] = {
+def control_planes(sim: Simulator, _folder: Path) -> Words:
+    for number in (1, 2, 3):
+        sim.machine(f"cp-{number}")
+    return {}
+
+
+def an_lxd_that_knows_us(sim: Simulator, folder: Path) -> Words:
+    deployed_with_lxd(sim)
+    pair = self_signed("maas")
+    pair.write(folder / "maas.crt", folder / "maas.key")
+    for server in servers(sim.state).values():
+        server.trust(pair.certificate.decode())
+    return {"/etc/metalshift": str(folder)}
+
+
+#: What has to be there before, and returns the words of the example that are replaced.
+BEFORE: Mapping[str, Callable[[Simulator, Path], Words]] = {
     "claims_guide.rst 1": racks,
-    "failures_guide.rst 1": lambda sim: None,
-    "getting_started_guide.rst 1": lambda sim: None,
-    "machines_guide.rst 1": lambda sim: None,
+    "failures_guide.rst 1": nothing,
+    "getting_started_guide.rst 1": nothing,
+    "machines_guide.rst 1": nothing,
+    "networks_guide.rst 1": control_planes,
+    "networks_guide.rst 2": control_planes,
+    "vm_hosts_guide.rst 1": an_lxd_that_knows_us,
 }
 GIVEN = ("-e", "bmc_password=sesame")
 
@@ -44,8 +72,8 @@ def test_each_example_is_run_somewhere() -> None:
 def test_an_example_of_the_guides_runs(tmp_path: Path, name: str, arguments: tuple[str, ...]) -> None:
     with Simulator() as maas:
         maas.auto(0.1)
-        BEFORE[name](maas)
         words = {
+            **BEFORE[name](maas, tmp_path),
             "https://maas.example.com:5443/MAAS": maas.url,
             "/etc/ssl/certs/our-ca.pem": certifi.where(),
             "{{ vault_maas_api_key }}": maas.api_key,

@@ -28,7 +28,9 @@ def report() -> None:
     print(f"\nPlacement of {VMS:,} VMs on {HOSTS} hosts in {ZONES} zones (median of {ROUNDS} rounds)")
     hosts = [_host(number) for number in range(HOSTS)]
     for spread in Spread:
-        print(f"  spread: {spread.value:<32}{statistics.median(_once(hosts, spread) for _ in range(ROUNDS)):8.2f} s")
+        print(
+            f"  spread: {spread.value:<32}{statistics.median(_once(hosts, spread) for _round in range(ROUNDS)):8.2f} s"
+        )
 
 
 def _once(hosts: list[Host], spread: Spread) -> float:

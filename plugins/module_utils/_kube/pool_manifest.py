@@ -285,7 +285,8 @@ def _about_upgrades(options: Options, live: Object | None) -> Iterator[str]:
             yield f"{option} is for strategy RollingUpdate, not OnDelete"
     asked = [option for option in DEFAULT_SURGE if options[option] is not None]
     if strategy == "RollingUpdate" and asked and all(_is_none(value) for value in _filled(options, live).values()):
-        kept = "" if len(asked) > 1 else f" ({next(name for name in DEFAULT_SURGE if name not in asked)} is not said)"
+        unsaid = [f" ({name} is not said)" for name in DEFAULT_SURGE if name not in asked]
+        kept = "".join(unsaid)
         yield f"max_surge and max_unavailable would both be 0{kept}, so that no node could ever be replaced"
 
 

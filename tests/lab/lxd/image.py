@@ -177,7 +177,7 @@ def _furnish(root: Path, suite: str) -> None:
     for name in ("etc/subuid", "etc/subgid"):
         (root / name).write_text(IDS)
     (root / "etc/machine-id").write_text("")
-    _program(root / QEMU, shims.QEMU.read_text())
+    _program(root / QEMU, shims.qemu())
     if suite == BOOKWORM:
         _program(root / MODPROBE, shims.MODPROBE)
     # Ansible's apt takes a young but empty directory for lists that have just been fetched.

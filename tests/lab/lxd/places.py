@@ -54,11 +54,15 @@ def coming_up() -> Iterator[None]:
 def place_for_tests() -> Iterator[Path]:
     """A folder that no other run of tests has now. What killed runs left is cleared first, and what is left at last."""
     with ExitStack() as mine:
-        number = next(number for number in count(1) if _take(number, mine))
+        number = _first_free(mine)
         clear_abandoned()
         clear(_tests(number))
         mine.callback(clear, _tests(number))
         yield _tests(number)
+
+
+def _first_free(mine: ExitStack) -> int:
+    return next(number for number in count(1) if _take(number, mine))
 
 
 def clear_abandoned() -> list[str]:

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """qemu-system-x86_64 for the lab's LXD: the same on every machine, whether it has KVM and vhost-vsock or not.

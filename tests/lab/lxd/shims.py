@@ -36,13 +36,18 @@ exec /usr/bin/lxd "$@"
 def write(folder: Path) -> dict[str, str]:
     """Write them; the variables with which LXD uses them. Their own PATH is for the daemon alone."""
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    _program(folder / "qemu-system-x86_64", QEMU.read_text())
+    _program(folder / "qemu-system-x86_64", qemu())
     if spares_vsock():
         _program(folder / "modprobe", MODPROBE)
     if has_capability("SYS_RESOURCE"):
         return {}
     _program(folder / "lxd", LOWER_LIMITS)
     return {"LXD_EXEC_PATH": str(folder / "lxd")}
+
+
+def qemu() -> str:
+    """The program that LXD finds in QEMU's place."""
+    return f"#!/usr/bin/python3\n{QEMU.read_text()}"
 
 
 def spares_vsock() -> bool:

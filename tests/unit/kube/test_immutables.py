@@ -65,7 +65,9 @@ ROOTS = [(table, one, one.path[:end]) for table, one in SINGLE for end in range(
 
 
 @pytest.mark.parametrize(
-    ("table", "immutable", "root"), ROOTS, ids=lambda one: ".".join(one) if type(one) is tuple and "spec" in one else ""
+    ("table", "immutable", "root"),
+    ROOTS,
+    ids=lambda one: ".".join(one) if isinstance(one, tuple) and one[0] == "spec" else "",
 )
 def test_what_we_gave_is_not_taken_away(table: Any, immutable: Any, root: tuple[str, ...]) -> None:
     now, _asked = JUDGED.get(immutable.field, ("this", "that"))

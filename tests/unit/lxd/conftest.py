@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +59,9 @@ def refused(status: int, error: str) -> dict[str, Any]:
     return {"type": "error", "error": error, "error_code": status, "metadata": None}
 
 
-def hello(auth: str = "trusted", extensions: list[str] = EXTENSIONS, **more: Any) -> Call:
+def hello(auth: str = "trusted", extensions: Sequence[str] = tuple(EXTENSIONS), **more: Any) -> Call:
     """What pylxd begins with: the question what LXD is."""
-    return Call("GET /1.0", json=said({"auth": auth, "api_extensions": extensions, "config": {}, **more}))
+    return Call("GET /1.0", json=said({"auth": auth, "api_extensions": list(extensions), "config": {}, **more}))
 
 
 Play = Callable[..., ScriptedMaas]

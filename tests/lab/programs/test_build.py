@@ -392,6 +392,8 @@ def test_where_the_clone_is_does_not_matter(clone: Path, tmp_path: Path) -> None
 def run(clone: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """`python -m lab.programs` in a process of its own."""
     started: list[subprocess.Popen[str]] = []
+    # A run in the background of a shell is begun with Ctrl-C ignored, and so would be what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def start(stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         env = {**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -404,6 +406,7 @@ def run(clone: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     for process in started:
         process.kill()
         process.communicate()
+    signal.signal(signal.SIGINT, before)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

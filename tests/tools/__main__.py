@@ -45,7 +45,7 @@ AT_ONCE = "2"
 # With these words tests/demo/run.py says that there are no programs for its second act.
 LEFT_OUT = "It is left out, because"
 # Tests on programs that keep their own time; a file of them that fails gets a second chance, and it is said.
-IN_REAL_TIME = ("tests/lab/kube/", "tests/hosted/", "tests/lxd/")
+IN_REAL_TIME = ("tests/lab/kube/", "tests/lab/lxd/", "tests/hosted/", "tests/lxd/")
 MOST_ONCE_MORE = 5
 # What `make test` leaves to other targets, and names at its end.
 NOT_HERE = "not thorough and not exhaustive"

@@ -167,7 +167,9 @@ class Store(Api):
             return {"groups": []}
         if path == "/api/v1":
             kinds = {"pods": "Pod", "secrets": "Secret"}
-            return {"resources": [{"name": name, "kind": kind, "namespaced": True} for name, kind in kinds.items()]}
+            verbs = ["get", "list"]
+            found = [{"name": name, "kind": kind, "namespaced": True, "verbs": verbs} for name, kind in kinds.items()]
+            return {"resources": found}
         return {"POST": self._post, "PATCH": self._patch, "GET": self._get, "DELETE": self._delete}[method](path, body)
 
     def _post(self, path: str, body: Any) -> Object:

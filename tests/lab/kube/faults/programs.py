@@ -97,7 +97,7 @@ def _down(lab: Supervisor, words: Words) -> Effect:
 def _stutter(lab: Supervisor, words: Words) -> Effect:
     """A program that stands still most of the time answers, and late."""
     share = number("stutter", words, "share", 0.01, 0.99)
-    every = number("stutter", words, "every", 0.1, 3600)
+    every = number("stutter", words, "every", 0.01, 3600)
     chosen = ", ".join(_called(lab, words["name"]))
     own = Pause(re.compile(words["name"]))
     ended = threading.Event()

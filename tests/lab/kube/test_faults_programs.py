@@ -223,7 +223,7 @@ def test_an_object_with_a_finalizer_goes_when_it_is_healed(broken: Lab) -> None:
         ("forbid", {"kind": "Pod", "verbs": "get", "role": "cluster-admin"}, "A rule allows .* in all groups: .*"),
         ("stutter", {"share": "2"}, r"share of stutter is a number from 0\.01 to 0\.99, not '2'"),
         ("stutter", {"share": "x"}, r"share of stutter is a number from 0\.01 to 0\.99, not 'x'"),
-        ("stutter", {"every": "x"}, r"every of stutter is a number from 0\.1 to 3600, not 'x'"),
+        ("stutter", {"every": "x"}, r"every of stutter is a number from 0\.01 to 3600, not 'x'"),
         ("restart-api", {"namespace": "x"}, "Nothing that runs is called x/kube-apiserver; there are etcd, .*"),
         ("watch-expiry", {"namespace": "x"}, "Nothing that runs is called x/kube-apiserver; there are etcd, .*"),
         ("machine-fails", {"action": "sing"}, "There is no action sing of machines; there are .*deploy.*"),

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,16 @@ def taps() -> set[str]:
     return {path.name for path in Path("/sys/class/net").glob("tap*")}
 
 
+def backing_files() -> Iterator[str]:
+    for path in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with suppress(OSError):  # that of another test has just gone
+            yield path.read_text()
+
+
 def traces(folder: Path, bridge: str) -> list[str]:
     """All that this machine has of an LXD."""
     rules = subprocess.run(["nft", "list", "ruleset"], capture_output=True, text=True, check=False).stdout
-    backing = [path.read_text() for path in Path("/sys/block").glob("loop*/loop/backing_file")]
+    backing = list(backing_files())
     return [
         *(each.part for each in remains.family(folder)),
         *(line for line in Path("/proc/mounts").read_text().splitlines() if str(folder) in line),

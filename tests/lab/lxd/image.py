@@ -13,6 +13,7 @@ import json
 import shutil
 import subprocess
 import tarfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,7 @@ MASKED = (
     "apt-daily.timer",
     "apt-daily-upgrade.timer",
 )
+KEPT_UNUSED = 30 * 24 * 3600
 SECRET, PROGRAM = 0o600, 0o755
 
 
@@ -116,7 +118,8 @@ def image(suite: str = BOOKWORM, say: Callable[[str], None] = lambda line: None)
             packages.install(packages.NODES, say)
             say(f"Building the image of nodes with Debian {suite}, once")
             _build(wanted)
-            _forget_others(wanted)
+        wanted.tree.touch()
+        _forget_unused()
     return wanted
 
 
@@ -133,8 +136,9 @@ def _home() -> Path:
 
 def _recipe(suite: str) -> str:
     """What the image is made after, in a few letters."""
-    files = [Path(__file__), shims.QEMU, *sorted(path for path in FILES.rglob("*") if path.is_file())]
-    words = [*(file.read_bytes() for file in files), shims.MODPROBE.encode(), _mirrors(suite).encode()]
+    files = [Path(__file__), *sorted(path for path in FILES.rglob("*") if path.is_file())]
+    texts = [shims.qemu(), shims.MODPROBE, _mirrors(suite)]
+    words = [*(file.read_bytes() for file in files), *(text.encode() for text in texts)]
     return hashlib.sha256(b"\0".join(words)).hexdigest()[:12]
 
 
@@ -208,10 +212,12 @@ def _write_metadata(wanted: Image) -> None:
             archive.addfile(entry, io.BytesIO(text.encode()))
 
 
-def _forget_others(wanted: Image) -> None:
-    for file in _home().glob(f"{wanted.alias}-*"):
-        if wanted.recipe not in file.name:
-            file.unlink(missing_ok=True)
+def _forget_unused() -> None:
+    """Another clone of the repository may have another recipe, and use it now and then."""
+    for tree in _home().glob("node-*.squashfs"):
+        if time.time() - tree.stat().st_mtime > KEPT_UNUSED:
+            tree.with_suffix(".tar.gz").unlink(missing_ok=True)
+            tree.unlink()
 
 
 def _run(command: Sequence[str | Path], variables: dict[str, str] | None = None, said: str | None = None) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from lab.__main__ import parse
 from lab.lxd import command, places, remains
+from lab.lxd.image import image
 from lab.lxd.server import RealLxd
 from lab.simulator import Simulator
 
@@ -23,6 +24,7 @@ NAME = f"command-{os.getpid()}"
 
 @pytest.fixture
 def named(real_lxd: RealLxd) -> Iterator[str]:
+    image()
     yield NAME
     remains.clear(places.named(NAME))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,18 @@ def test_the_image_is_built_once(pair: list[Node]) -> None:
     said: list[str] = []
     assert image(say=said.append).tree.exists()
     assert said == []
+
+
+def test_an_image_that_nobody_uses_any_more_goes(pair: list[Node]) -> None:
+    old, young = (image().tree.with_name(f"node-test-{name}.squashfs") for name in ("old", "young"))
+    for tree in (old, young):
+        tree.touch()
+        tree.with_suffix(".tar.gz").touch()
+    os.utime(old, (0, 0))
+    image()
+    assert (old.exists(), old.with_suffix(".tar.gz").exists(), young.exists()) == (False, False, True)
+    young.unlink()
+    young.with_suffix(".tar.gz").unlink()
 
 
 @pytest.mark.parametrize("dies", ["with an end", "without"])

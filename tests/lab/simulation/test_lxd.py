@@ -17,6 +17,7 @@ from pylxd.exceptions import ClientConnectionFailed, LXDAPIException, NotFound
 
 from lab.authority import self_signed
 from lab.simulator import Simulator
+from lab.simulator.http import Request, Response
 from lab.simulator.lxd import Certificate, Server
 
 ADDRESS = "127.0.0.1:8450"
@@ -272,6 +273,26 @@ def test_neither_clients_nor_maas_reach_one_that_is_down(sim: Simulator, maas: A
     assert lxd.trusted
     assert client(server).trusted
     assert maas("POST", f"{host}?op=refresh").ok
+
+
+def test_a_test_may_stand_at_the_door(server: Server) -> None:
+    """It sees requests before they are carried out, and answers before they are sent."""
+    lxd, seen = client(server), []
+
+    def keep(request: Request) -> Response | None:
+        seen.append((request.method, lxd_has_project(server)))
+        server.door.answer(request)
+        seen.append((request.method, lxd_has_project(server)))
+        return None
+
+    server.door.keeper = keep
+    with pytest.raises(requests.exceptions.ConnectionError):
+        lxd.projects.create("p1")
+    assert seen == [("POST", False), ("POST", True)]
+
+
+def lxd_has_project(server: Server) -> bool:
+    return "p1" in server.projects
 
 
 def test_the_log_has_no_secrets(server: Server, stranger: tuple[str, str]) -> None:

@@ -25,6 +25,7 @@ from lab.simulator.lxd.api import Api, refuse
 from lab.simulator.lxd.api.operations import Doom
 from lab.simulator.lxd.server import Server, fingerprint, normal
 from lab.simulator.lxd.tls import TlsServer
+from lab.simulator.server import Answer
 from lab.simulator.watch import answered
 
 LOOPBACK = "127.0.0.1"
@@ -57,6 +58,8 @@ class Door:
         self.server, self.lock = server, lock
         self.api = Api(server, clock.now)
         self.requests, self.faults = RequestLog(), faults.Faults()
+        # Who stands here is handed each request, and hands it on to `answer`, or does not.
+        self.keeper: Answer = self.answer
         self._folder = Path(tempfile.mkdtemp(prefix="metalshift-lxd-"))
         for name, pair in (("server", self_signed("lxd", [LOOPBACK, "localhost"])), ("client", self_signed("client"))):
             pair.write(self._file(f"{name}.crt"), self._file(f"{name}.key"))
@@ -134,6 +137,9 @@ class Door:
             params=_shown, user=lambda: _who(request),
         )  # fmt: skip
 
+    def _receive(self, request: Request) -> Response | None:
+        return self.keeper(request)
+
     def _carry_out(self, request: Request, fault: faults.Fault | None) -> Response:
         self._let_time_pass(request)
         with self.lock:
@@ -152,7 +158,7 @@ class Door:
             time.sleep(max(0.0, operation.ready - time.monotonic()))
 
     def _listen(self, port: int) -> TlsServer:
-        listener = TlsServer(LOOPBACK, port, self.answer, self._file("server.crt"), self._file("server.key"))
+        listener = TlsServer(LOOPBACK, port, self._receive, self._file("server.crt"), self._file("server.key"))
         listener.start()
         return listener
 

@@ -85,3 +85,16 @@ attributes:
     membership:
       - metalshift.maas.k8s
 """
+
+    ACTIONGROUP_MAAS_LXD = r"""
+options: {}
+attributes:
+  action_group:
+    description:
+      - Use C(group/metalshift.maas.maas) in C(module_defaults) to set options for all modules that use MAAS, and
+        C(group/metalshift.maas.lxd) for those that use LXD.
+    support: full
+    membership:
+      - metalshift.maas.maas
+      - metalshift.maas.lxd
+"""

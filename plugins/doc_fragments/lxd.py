@@ -51,6 +51,11 @@ options:
     default: 60.0
 requirements:
   - pylxd
+"""
+
+    # What uses MAAS as well has this from there.
+    ALONE = r"""
+options: {}
 notes:
   - The module runs inside the Ansible controller process when its connection is local and it has neither C(become)
     nor C(async). In playbooks for other hosts use C(delegate_to=localhost). Elsewhere it runs as an ordinary module and

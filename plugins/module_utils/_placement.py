@@ -147,8 +147,6 @@ class Vm:
 
     name: str
     host: str
-    # Grows from each VM to the next that is made; of equal ones the name tells which is newer.
-    made: int = 0
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------
@@ -203,9 +201,12 @@ def place(
 
 
 def leaving(vms: Iterable[Vm], number: int, hosts: Iterable[Host]) -> tuple[Vm, ...]:
-    """The VMs to remove, in order: those on unschedulable hosts first, then the newest."""
+    """The VMs to remove, in order: those on unschedulable hosts first, then those with the highest numbers.
+
+    These are the newest as a rule. Several are made at a time, so that nothing else tells which came last.
+    """
     closed = {host.name for host in hosts if not host.schedulable}
-    ordered = sorted(vms, key=lambda vm: (vm.host in closed, vm.made, natural(vm.name), vm.host), reverse=True)
+    ordered = sorted(vms, key=lambda vm: (vm.host in closed, natural(vm.name), vm.host), reverse=True)
     return tuple(ordered[: max(0, number)])
 
 

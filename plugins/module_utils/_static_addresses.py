@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Static addresses for the VMs of a set, from a list that may hold ranges.
+"""Static addresses for the VMs of a set, from a list.
 
 An address that a VM has stays with it. Otherwise the number of a VM says which address is its own, the first for
 number 1; where that is taken or there are not so many, it gets the first that is left. So a run that was killed goes on
 as it would have gone, and a VM that is made anew gets the address of the one before.
 
-    assigned({"cp-1": 1, "cp-2": 2}, parse(["10.0.0.10-10.0.0.19"]), {"10.0.0.10": "the gateway of lan"})
+    assigned({"cp-1": 1, "cp-2": 2}, ["10.0.0.10", "10.0.0.11", "10.0.0.12"], {"10.0.0.10": "the gateway of lan"})
     -> {"cp-1": "10.0.0.12", "cp-2": "10.0.0.11"}
 
 This module util is private to the collection: it may change at any time.
@@ -14,37 +14,14 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Union
+from collections.abc import Mapping, Sequence
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import MOST_TOLD, Failure, invalid
 
-# Far more than a set has, and far less than an IPv6 range may.
-MOST = 65536
-
-# `|` between classes is refused by the pylint of ansible-core 2.17.
-Address = Union[IPv4Address, IPv6Address]  # noqa: UP007
-
-
-def parse(written: Iterable[str], option: str = "addresses") -> tuple[str, ...]:
-    """The addresses that an option lists, each once, as MAAS writes them. A range is written FIRST-LAST."""
-    found: dict[str, None] = {}
-    for text in written:
-        first, dash, last = (part.strip() for part in str(text).partition("-"))
-        one = _address(first, text, option)
-        other = _address(last, text, option) if dash else one
-        if type(one) is not type(other) or int(other) < int(one):
-            raise invalid(f"{option} cannot contain {text!r}.", "A range goes from a lower address to a higher one.")
-        if int(other) - int(one) + len(found) >= MOST:
-            raise invalid(f"{option} lists more than {MOST} addresses.", "Write the part of the range that is yours.")
-        kind = type(one)
-        found.update((str(kind(number)), None) for number in range(int(one), int(other) + 1))
-    return tuple(found)
-
 
 def assigned(numbers: Mapping[str, int], addresses: Sequence[str], held: Mapping[str, str]) -> dict[str, str]:
-    """The address of each VM. `numbers`: by hostname. `held`: by address, whose it is: a hostname or other words.
+    """The address of each VM. `numbers`: by hostname. `held`: by address, which VM has it, or what else
+    it is: `used by node-7`, `the gateway of lan`.
 
     There are too few: a failure that says who has the others. Nothing has been sent by then.
     """
@@ -64,22 +41,15 @@ def assigned(numbers: Mapping[str, int], addresses: Sequence[str], held: Mapping
         if len(addresses) < len(ordered):
             raise invalid(f"{len(addresses)} static addresses are too few for {len(ordered)} VMs.", "List more.")
         kept = set(found.values())
-        others = {address: held[address] for address in addresses if address in held and address not in kept}
+        taken = [address for address in addresses if address in held and address not in kept]
+        others = {one: f"used by {held[one]}" if held[one] in numbers else held[one] for one in taken}
         raise _too_few(lacking[len(left) :], others)
     found.update(zip(lacking, left, strict=False))
     return {name: found[name] for name in ordered}
 
 
-def _address(text: str, whole: object, option: str) -> Address:
-    try:
-        return ip_address(text)
-    except ValueError:
-        hint = "Write an address such as 10.0.0.10, or a range such as 10.0.0.10-10.0.0.19."
-        raise invalid(f"{option} cannot contain {whole!r}.", hint) from None
-
-
 def _too_few(lacking: Sequence[str], others: Mapping[str, str]) -> Failure:
-    told = [f"{address} is used by {holder}" for address, holder in others.items()]
+    told = [f"{address} is {holder}" for address, holder in others.items()]
     more = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
     why = ", ".join([*told[:MOST_TOLD], *more])
     names = ", ".join(lacking)

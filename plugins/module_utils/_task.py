@@ -69,14 +69,14 @@ class Task:
         self.say = say
         self.clock = clock
         self._trace = trace
-        self._environment = os.environ if environment is None else environment
+        self.environment = os.environ if environment is None else environment
         self._apis: list[Api] = []
         self._traced: dict[int, int] = {}
 
     @cached_property
     def maas(self) -> Client:
         """The MAAS that the options name; nothing is sent before its first use."""
-        return self.joined(Client(Connection.from_params(self.params, self._environment), clock=self.clock))
+        return self.joined(Client(Connection.from_params(self.params, self.environment), clock=self.clock))
 
     @cached_property
     def kube(self) -> Kube:
@@ -85,7 +85,7 @@ class Task:
         from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
         from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 
-        return self.joined(Kube(Access.from_params(self.params, self._environment), clock=self.clock))
+        return self.joined(Kube(Access.from_params(self.params, self.environment), clock=self.clock))
 
     @cached_property
     def lxd(self) -> Lxd:
@@ -94,7 +94,7 @@ class Task:
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection as LxdConnection
 
-        return self.joined(Lxd(LxdConnection.from_params(self.params, self._environment), clock=self.clock))
+        return self.joined(Lxd(LxdConnection.from_params(self.params, self.environment), clock=self.clock))
 
     def joined(self, client: Sends) -> Sends:
         """Count the requests of one more API, such as that of a hosted cluster, as this task's."""

@@ -87,7 +87,6 @@ class Found:
     cluster: str = ""
     virtual: bool = True
     known: bool = True
-    made: int = 0
 
     @classmethod
     def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "") -> Found:
@@ -103,13 +102,11 @@ class Found:
             owner="" if owner == me else owner,
             cluster=holder(machine) if is_hosted(machine) else "",
             virtual=is_virtual(machine),
-            # Nothing says when it was made, but ids grow.
-            made=min((interface["id"] for interface in machine.get("interface_set") or ()), default=0),
         )
 
     @property
     def vm(self) -> Vm:
-        return Vm(self.name, self.host, self.made)
+        return Vm(self.name, self.host)
 
 
 @dataclass(frozen=True)
@@ -178,7 +175,7 @@ class Wish:
     count: int
     size: Size
     rules: Rules
-    # By interface of the template: the static addresses that the VMs share out, as `_static_addresses.parse` has them.
+    # By interface of the template: the static addresses that the VMs share out, in their order.
     addresses: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -226,7 +223,7 @@ class SetPlan:
 
 
 def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, str] | None = None) -> SetPlan:
-    """What brings a set to its number. `held`: by address, the hostname that has it or who else, in words."""
+    """What brings a set to its number. `held`: by address, the VM that has it, or what else it is."""
     members = {one.name: one for one in found.members.values()}
     remove = _removed(wish, hosts, members)
     keep = tuple(one for one in members.values() if one not in [leaving.found for leaving in remove])
@@ -268,9 +265,9 @@ def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) ->
                 object=vm.name,
                 hint="Scale its node pool down with node_pool first: a set never takes what a hosted cluster uses.",
             )
-    newest = f"one of the newest: {wish.count} of {len(members)} stay"
+    last = f"one of the last: {wish.count} of {len(members)} stay"
     return tuple(
-        Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else newest) for vm in going
+        Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in going
     )
 
 

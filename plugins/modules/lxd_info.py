@@ -19,6 +19,7 @@ extends_documentation_fragment:
   - metalshift.maas.attributes.info
   - metalshift.maas.attributes.actiongroup_lxd
   - metalshift.maas.lxd
+  - metalshift.maas.lxd.alone
 options:
   gather:
     description:

@@ -20,6 +20,7 @@ extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_lxd
   - metalshift.maas.lxd
+  - metalshift.maas.lxd.alone
 options:
   name:
     description: The name of the pool.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from integration.arranging import client, reserve
+from integration.vm_hosts import Hosts
 from lab.simulator import Simulator
 
 Args = Mapping[str, Any]
@@ -448,6 +449,30 @@ LIVES += [
     ),
 ]
 
+
+def three_hosts(sim: Simulator) -> None:
+    Hosts.up(sim)
+
+
+# The other way to make VMs, and what both have in common, is in test_vms.py.
+LIVES += [
+    Case(
+        "vm",
+        create={"hostname": "web", "cores": 2, "memory": "4GiB", "interfaces": [{"ip": "10.99.0.61"}], **QUICK},
+        change={"hostname": "web", "zone": "az2", "interfaces": [{"ip": "10.99.0.62"}], **QUICK},
+        delete={"hostname": "web", "state": "absent", **QUICK},
+        arrange=three_hosts,
+    ),
+    Case(
+        "vm_set",
+        noun="vms",
+        create={"claim": "cp", "count": 3, "disks": [{"size": "20GB"}, {"size": "1GB"}], "max_per_host": 1, **QUICK},
+        change={"claim": "cp", "count": 2, "zone": "az1", **QUICK},
+        delete={"claim": "cp", "state": "absent", **QUICK},
+        arrange=three_hosts,
+    ),
+]
+
 # Modules that only read: the arguments with which they are run.
 READERS: Mapping[str, Sequence[Args]] = {
     "machine_info": [
@@ -622,6 +647,60 @@ WRONG: list[Wrong] = [
         {"name": "auto", "definition": "//node", "machines": ["node-1"]},
         "MAAS itself chooses its machines",
         arrange=three_machines,
+    ),
+    Wrong("vm", {}, "missing required arguments: hostname"),
+    Wrong("vm", {"hostname": "Web"}, "hostname cannot be 'Web'. Begin with a small letter"),
+    Wrong("vm", {"hostname": "web", "cores": 0}, "cores must be at least 1, not 0."),
+    Wrong("vm", {"hostname": "web", "memory": "512MiB"}, "memory cannot be '512MiB'. A VM has 1 GiB at least"),
+    Wrong("vm", {"hostname": "web", "disks": [{"size": "big"}]}, "disks[1].size cannot be 'big'."),
+    Wrong("vm", {"hostname": "web", "disks": [{"size": "8GB", "tags": ["a,b"]}]}, "disks[1] has 'a,b' for a pool"),
+    Wrong("vm", {"hostname": "web", "pinned_cores": [1, 1]}, "pinned_cores names cores of the host by number"),
+    Wrong("vm", {"hostname": "web", "pinned_cores": [1], "cores": 2}, "cores is 2, and pinned_cores names 1."),
+    Wrong("vm", {"hostname": "web", "interfaces": [{"subnet": "a", "space": "b"}]}, "interfaces[1] has subnet and"),
+    Wrong("vm", {"hostname": "web", "interfaces": [{"ip": "10.99.0"}]}, "interfaces[1].ip cannot be '10.99.0'"),
+    Wrong(
+        "vm",
+        {"hostname": "web", "interfaces": [{"ip": "10.99.0.5"}, {"ip": "10.99.0.5"}]},
+        "interfaces has 10.99.0.5 twice.",
+    ),
+    Wrong("vm", {"hostname": "web", "hosts": []}, "hosts is an empty list, and no host is in that."),
+    Wrong("vm", {"hostname": "web", "via": "lxd"}, "via: lxd needs lxd_hosts, or lxd_endpoint for one host alone."),
+    Wrong(
+        "vm",
+        {"hostname": "web", "via": "lxd", "lxd_hosts": [{"name": "a", "endpoint": "/var/lib/lxd/unix.socket"}]},
+        "lxd_hosts has the socket /var/lib/lxd/unix.socket for a: MAAS cannot reach that.",
+    ),
+    Wrong(
+        "vm",
+        {"hostname": "web", "via": "lxd", "lxd_hosts": [{"name": "a", "endpoint": "https://127.0.0.1:9"}]},
+        "lxd_client_cert is missing",
+    ),
+    Wrong(
+        "vm",
+        {
+            "hostname": "web",
+            "via": "lxd",
+            "lxd_hosts": [{"name": "a", "endpoint": "https://127.0.0.1:9"}],
+            "disks": [{"size": "8GB", "tags": ["data"]}],
+        },
+        "disks[1] has tags, and these need via: maas.",
+    ),
+    Wrong("vm", {"hostname": "web", "wait_timeout": 0}, "wait_timeout must be more than 0", three_hosts),
+    Wrong("vm", {"hostname": "web"}, "web cannot be placed: there is no VM host.", kind="capacity"),
+    Wrong("vm_set", {"claim": "cp"}, "state is present but all of the following are missing: count"),
+    Wrong("vm_set", {"claim": "CP", "count": 1}, "'CP' cannot be the claim of VMs: their hostnames begin with it."),
+    Wrong("vm_set", {"claim": "cp", "count": -1}, "count cannot be less than 0: -1."),
+    Wrong("vm_set", {"claim": "cp", "count": 1, "spread": "wide"}, "value of spread must be one of: zone, host"),
+    Wrong("vm_set", {"claim": "cp", "count": 1, "max_per_host": 0}, "max_per_host must be at least 1, not 0."),
+    Wrong(
+        "vm_set",
+        {"claim": "cp", "count": 2, "interfaces": [{"ip": "10.99.0.5"}]},
+        "interfaces has the address 10.99.0.5 for all VMs of a set.",
+    ),
+    Wrong(
+        "vm_set",
+        {"claim": "cp", "count": 2, "interfaces": [{"ip": "dhcp", "addresses": ["10.99.0.5"]}]},
+        "interfaces[1] has both ip and addresses.",
     ),
     Wrong("maas_info", {"gather": ["everything"]}, "value of gather must be one or more of: all, boot_resources"),
     Wrong("dns_record", {"value": "10.99.0.1"}, "one of the following is required: fqdn, name"),

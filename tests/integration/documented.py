@@ -35,6 +35,8 @@ EXAMPLES = {
     "networks_guide.rst 1": SIMULATOR,
     "networks_guide.rst 2": SIMULATOR,
     "vm_hosts_guide.rst 1": SIMULATOR,
+    "vms_guide.rst 1": SIMULATOR,
+    "vms_guide.rst 2": SIMULATOR,
     "lxd_guide.rst 1": "no playbook: one task, on the machine of a snap's LXD; lxd_trust has tests on a socket",
     "lxd_guide.rst 2": "no playbook: two tasks of a piece; tokens have tests of their own",
     "lxd_guide.rst 3": "lxd/test_guide.py",

@@ -15,6 +15,7 @@ import pytest
 from integration.cases import deployed_with_lxd
 from integration.documented import EXAMPLES, ROOT, SIMULATOR, blocks, playbook
 from integration.harness import clean_environment, reach
+from integration.vm_hosts import Hosts
 from lab.authority import self_signed
 from lab.simulator import Simulator
 from lab.simulator.lxd import servers
@@ -47,6 +48,18 @@ def an_lxd_that_knows_us(sim: Simulator, folder: Path) -> Words:
     return {"/etc/metalshift": str(folder)}
 
 
+def three_hosts(sim: Simulator, folder: Path) -> Words:
+    """Known to MAAS, and reached as the example says."""
+    hosts = Hosts.up(sim)
+    words = {"/etc/metalshift": str(folder)}
+    for name, server in hosts.servers.items():
+        (folder / f"{name}.crt").write_bytes(Path(server.server_cert).read_bytes())
+        words[f"https://{name}.example.com:8443"] = server.endpoint
+    for part, text in hosts.pair.items():
+        (folder / {"certificate": "client.crt", "key": "client.key"}[part]).write_text(text)
+    return words
+
+
 #: What has to be there before, and returns the words of the example that are replaced.
 BEFORE: Mapping[str, Callable[[Simulator, Path], Words]] = {
     "claims_guide.rst 1": racks,
@@ -56,6 +69,8 @@ BEFORE: Mapping[str, Callable[[Simulator, Path], Words]] = {
     "networks_guide.rst 1": control_planes,
     "networks_guide.rst 2": control_planes,
     "vm_hosts_guide.rst 1": an_lxd_that_knows_us,
+    "vms_guide.rst 1": three_hosts,
+    "vms_guide.rst 2": three_hosts,
 }
 GIVEN = ("-e", "bmc_password=sesame")
 

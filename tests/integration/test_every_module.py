@@ -79,8 +79,10 @@ def test_a_module_has_its_action_its_group_and_its_fragments(module: str) -> Non
         assert "metalshift.maas.kubernetes" in fragments
         assert (module in groups["maas"]) == ("metalshift.maas.maas" in fragments)
     else:
+        both = "_lxd" if _module(module).SPEC.lxd else ""
         assert module in groups["maas"]
-        assert {"metalshift.maas.attributes.actiongroup_maas", "metalshift.maas.maas"} <= fragments
+        assert (module in groups["lxd"]) == ("metalshift.maas.lxd" in fragments) == bool(both)
+        assert {f"metalshift.maas.attributes.actiongroup_maas{both}", "metalshift.maas.maas"} <= fragments
 
 
 def test_the_documentation_tells_the_action_group_and_each_note_once() -> None:

@@ -34,7 +34,7 @@ def test_the_twelve_steps(sim: Simulator, case: Case) -> None:
             assert bool(outcome["diff"]) == changes, f"{where} {mode}: diff {outcome['diff']}"
         assert bool(sim.requests.writes()) == changes, f"{where}: wrote {sim.requests.writes()}"
         assert foreseen["diff"] == done["diff"], f"{where}: the plan shown is not the plan carried out"
-        _assert_predicted(case, foreseen, done, where)
+        assert_predicted(case, foreseen, done, where)
 
 
 def _run(sim: Simulator, case: Case, step: str, *, check: bool) -> Outcome:
@@ -42,7 +42,7 @@ def _run(sim: Simulator, case: Case, step: str, *, check: bool) -> Outcome:
     return run_task(sim, case.module, getattr(case, step), check=check)
 
 
-def _assert_predicted(case: Case, foreseen: Outcome, done: Outcome, where: str) -> None:
+def assert_predicted(case: Case, foreseen: Outcome, done: Outcome, where: str) -> None:
     """What check mode shows has the keys of the real thing, and every value that it claims to know."""
     noun = case.noun or case.module
     predicted, real = foreseen[noun], done[noun]

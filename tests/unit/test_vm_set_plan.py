@@ -34,7 +34,7 @@ def hosts_in(zones: str, cores: int = 99) -> list[Host]:
 
 
 def vm(number: int, host: int = 1, **facts: Any) -> Found:
-    return Found(f"cp-{number}", f"host-{host}", **{"claim": "cp", "made": number, **facts})
+    return Found(f"cp-{number}", f"host-{host}", **{"claim": "cp", **facts})
 
 
 def wish(count: int, spread: Spread = Spread.ZONE, **more: Any) -> Wish:
@@ -184,7 +184,6 @@ MACHINE = {
     "pod": {"id": 1, "name": "host-1"},
     "power_type": "lxd",
     "workload_annotations": {},
-    "interface_set": [{"id": 78}, {"id": 77}],
 }
 
 
@@ -194,7 +193,6 @@ MACHINE = {
         ({}, {}),
         ({"owner": "me"}, {}),
         ({"owner": "jo"}, {"owner": "jo"}),
-        ({"interface_set": []}, {"made": 0}),
         ({"workload_annotations": {"metalshift_claim": "cp"}}, {"claim": "cp"}),
         (
             {"workload_annotations": {"metalshift_cluster": "a/b", "metalshift_node_pool": "x"}},
@@ -205,7 +203,7 @@ MACHINE = {
     ],
 )
 def test_a_machine_of_maas_tells_whose_it_is(facts: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert Found.of({**MACHINE, **facts}, "me") == replace(Found("cp-2", "host-1", made=77), **expected)
+    assert Found.of({**MACHINE, **facts}, "me") == replace(Found("cp-2", "host-1"), **expected)
 
 
 def test_a_vm_that_was_added_to_maas_is_on_the_host_that_is_known_otherwise() -> None:
@@ -225,12 +223,12 @@ def test_a_vm_that_was_added_to_maas_is_on_the_host_that_is_known_otherwise() ->
         (2, [vm(7, 1), vm(9, 1)], "", ""),
         (3, [vm(7, 1), vm(9, 1)], "cp-1@host-2", ""),
         (1, [vm(1, 1), vm(2, 2), vm(3, 3)], "", "cp-3 cp-2"),
-        (1, [vm(1, 1, made=9), vm(2, 2), vm(3, 3)], "", "cp-1 cp-3"),
+        (2, [vm(10, 1), vm(9, 2), vm(1, 3)], "", "cp-10"),
         (0, [vm(1, 1), vm(2, 2)], "", "cp-2 cp-1"),
         (0, [], "", ""),
     ],
 )
-def test_free_numbers_are_filled_and_the_newest_go(count: int, found: list[Found], makes: str, removes: str) -> None:
+def test_free_numbers_are_filled_and_the_highest_go(count: int, found: list[Found], makes: str, removes: str) -> None:
     result = planned(count, found)
     assert (made(result), removed(result)) == (makes, removes)
     assert {one.name for one in result.keep} == {one.name for one in found} - set(removes.split())
@@ -241,7 +239,7 @@ def test_vms_on_unschedulable_hosts_go_first_and_nothing_new_comes_there() -> No
     found = census("cp", [vm(1, 1), vm(2, 2), vm(3, 2)])
     assert plan(wish(1), hosts, found).remove == (
         Leaving(vm(1, 1), "host-1 is unschedulable"),
-        Leaving(vm(3, 2), "one of the newest: 1 of 3 stay"),
+        Leaving(vm(3, 2), "one of the last: 1 of 3 stay"),
     )
     assert plan(wish(4), hosts, found).make == (New("cp-4", "host-2"),)
 
@@ -297,14 +295,14 @@ def test_the_steps_show_where_each_vm_goes() -> None:
     assert (step.verb, step.object, step.reason) == ("create", "cp-1", "on host-1")
     assert step.after == {"host": "host-1", "addresses": {"eth0": "10.0.0.11"}}
     (step,) = planned(0, [vm(1)]).steps()
-    assert (step.verb, step.object, step.reason) == ("delete", "cp-1", "one of the newest: 0 of 1 stay")
+    assert (step.verb, step.object, step.reason) == ("delete", "cp-1", "one of the last: 0 of 1 stay")
     assert step.before == {"host": "host-1"}
 
 
 # -- any set, killed anywhere ------------------------------------------------------------------------------------------
 
 sets = st.lists(
-    st.builds(vm, st.integers(1, 7), st.integers(1, 4), claim=st.sampled_from(["cp", ""]), made=st.integers(0, 3)),
+    st.builds(vm, st.integers(1, 7), st.integers(1, 4), claim=st.sampled_from(["cp", ""])),
     max_size=5,
     unique_by=lambda found: found.name,
 )

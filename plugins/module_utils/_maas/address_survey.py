@@ -35,18 +35,19 @@ class Survey:
         self._maas = maas
 
     @cached_property
-    def _subnets(self) -> list[dict[str, Any]]:
+    def raw(self) -> list[dict[str, Any]]:
+        """The subnets as MAAS tells them."""
         found: list[dict[str, Any]] = self._maas.get("subnets/")
         return found
 
     @property
     def subnets(self) -> list[Subnet]:
-        return [Subnet.of(one) for one in self._subnets]
+        return [Subnet.of(one) for one in self.raw]
 
     def subnet(self, spec: str, option: str = "subnet") -> Subnet:
         """The one subnet that a name, CIDR, id or another of MAAS's specifiers stands for."""
         check(spec, option, SUBNET_KEYS)
-        found = [Subnet.of(one) for one in self._subnets if any_subnet([one], spec)]
+        found = [Subnet.of(one) for one in self.raw if any_subnet([one], spec)]
         if not found:
             known = ", ".join(sorted(one.cidr for one in self.subnets))
             raise Failure(

@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -23,8 +23,6 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]  # noqa: UP007
 
 # More than anybody lists by hand; a network of IPv6 has no end.
 MOST_LISTED = 4096
-# As many as a sentence can hold of the addresses that cannot be had.
-MOST_TOLD = 5
 
 
 # Thousands of addresses are compared with hundreds of subnets.
@@ -310,47 +308,3 @@ class Occupancy:
             return Obstacle(text, "Choose an address outside of it.")
         other = next((use for use in self.users_of(ip) if not mine(use)), None)
         return Obstacle(other.who, other.way_out) if other is not None else None
-
-    def free(self, candidates: Iterable[str]) -> Iterator[str]:
-        """Those that nobody has, in the order in which they are given; no name server, which others would lose."""
-        servers = {server for subnet in self.subnets for server in subnet.dns_servers}
-        return (ip for ip in candidates if ip not in servers and self.obstacle(ip) is None)
-
-
-def assign(
-    names: Sequence[str], held: Mapping[str, str], candidates: Sequence[str], occupancy: Occupancy
-) -> dict[str, str]:
-    """An address for each name: the one that it has, or the first free candidate that is left.
-
-    The same question gets the same answer, and also the one that comes after some names have got their addresses.
-    """
-    kept = {name: held[name] for name in names if name in held}
-    taken = set(held.values())
-    free = (ip for ip in occupancy.free(candidates) if ip not in taken)
-    chosen = {name: kept.get(name) or next(free, "") for name in names}
-    missing = [name for name in names if not chosen[name]]
-    if missing:
-        raise _too_few(len(names) - len(kept), len(names) - len(kept) - len(missing), candidates, taken, occupancy)
-    return chosen
-
-
-def _too_few(wanted: int, found: int, candidates: Sequence[str], taken: Iterable[str], occupancy: Occupancy) -> Failure:
-    told = [f"{ip} is {_why_not(ip, set(taken), occupancy)}" for ip in candidates]
-    told = [text for text in told if not text.endswith(" is ")]
-    rest = f" and {len(told) - MOST_TOLD} more are not free either" if len(told) > MOST_TOLD else ""
-    why = f": {', '.join(told[:MOST_TOLD])}{rest}" if told else ""
-    return Failure(
-        "capacity",
-        f"{wanted} more {'address is' if wanted == 1 else 'addresses are'} needed and {found or 'none'} "
-        f"of the {len(candidates)} given {'is' if found <= 1 else 'are'} free{why}.",
-        hint="Give more addresses, or free some.",
-    )
-
-
-def _why_not(ip: str, taken: set[str], occupancy: Occupancy) -> str:
-    obstacle = occupancy.obstacle(ip)
-    if ip in taken:
-        return "in the set already"
-    if obstacle is None and not list(occupancy.free([ip])):
-        return "a name server of its subnet"
-    return obstacle.text if obstacle is not None else ""

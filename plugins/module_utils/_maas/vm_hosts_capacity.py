@@ -72,13 +72,18 @@ def missing(host: Host) -> list[str]:
     return lacks if host.get("storage_pools") else [*lacks, "it has no storage pool"]
 
 
+def is_too_new(host: Host) -> bool:
+    """Whether MAAS cannot compose VMs on such an LXD."""
+    return _number(str(host.get("version") or "")) >= TOO_NEW
+
+
 def remarks(host: Host, node: Node | None) -> list[str]:
     """What keeps VMs from being composed or from booting, although there is room for them."""
     if not is_discovered(host):
         return []
     version = str(host["version"])
     said = []
-    if _number(version) >= TOO_NEW:
+    if is_too_new(host):
         said.append(
             f"LXD {version} has instance_boot_mode, and MAAS composes VMs without it: composing fails. "
             "Use LXD 5.21, or make VMs with via: lxd."

@@ -71,6 +71,8 @@ ARRIVALS: list[Callable[[State, Machine], None]] = []
 # Called when a machine is to be on or off, and when somebody asks what it is: the VM hosts answer for their VMs.
 SWITCHES: list[Callable[[State, Machine, bool], None]] = []
 SWITCH_STATES: list[Callable[[State, Machine], str]] = []
+# Called when a machine is commissioned: the VM hosts know what their VMs are like.
+HARDWARE: list[Callable[[State, Machine], dict[str, Any]]] = []
 HOST_REMOVERS: list[Callable[[State, VMHost], None]] = []
 
 
@@ -222,6 +224,8 @@ class Engine:
             self.start_scripts(machine, ResultType.COMMISSIONING)
         if any(d.storage_pool for d in machine.disks):
             hardware = self.discover_virtual(machine, hardware)
+        elif hardware is None and not machine.next_hardware:
+            hardware = next((found for look in HARDWARE if (found := look(self.state, machine))), None)
         self.discover(machine, hardware or machine.next_hardware)
         # Tests of disks run on those that commissioning found.
         asked = machine.testing_set.requested if machine.testing_set and machine.testing_set.results else None

@@ -626,6 +626,19 @@ def switch_state(state: State, machine: Machine) -> str:
     return "on" if _tell(found[0].is_on, *found[1:]) else "off"
 
 
+def hardware(state: State, machine: Machine) -> dict[str, Any]:
+    """What commissioning finds in a VM that was made in LXD and added as a machine; nothing for other machines."""
+    found = _lxd_of(state, machine)
+    if found is None:
+        return {}
+    server, project, name = found
+    instance = next((each for where, each in server.instances() if (where, each.name) == (project, name)), None)
+    if instance is None:
+        return {}
+    shape, disks = server.shape(project, instance), server.disks(project, instance)
+    return {"cpu": shape.core_count, "memory": shape.memory, "disks": [disk.size / lxd.GB for disk in disks]}
+
+
 def _tell(act: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return act(*arguments)
@@ -635,6 +648,7 @@ def _tell(act: Callable[..., Any], *arguments: Any) -> Any:
 
 engine.SWITCHES.append(switch)
 engine.SWITCH_STATES.append(switch_state)
+engine.HARDWARE.append(hardware)
 
 
 # -- going away -----------------------------------------------------------------------------------------------------

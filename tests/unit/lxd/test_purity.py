@@ -37,7 +37,13 @@ PLAIN = {
     "urllib.parse",
 }
 # Which layer may import which, besides itself and what all share.
-LAYERS = {"_maas": set(), "_kube": set(), "_lxd": set(), "_journey": {"_maas", "_kube", "_lxd"}}
+LAYERS = {
+    "_maas": set(),
+    "_kube": set(),
+    "_lxd": set(),
+    "_journey": {"_maas", "_kube", "_lxd"},
+    "_vms": {"_maas", "_lxd"},
+}
 
 
 def imported(source: str) -> set[str]:

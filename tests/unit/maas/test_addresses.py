@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import (
@@ -16,7 +14,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses im
     Occupancy,
     Subnet,
     Use,
-    assign,
     listed,
     uses_in,
 )
@@ -117,58 +114,3 @@ def test_the_subnet_of_an_address_is_that_with_dhcp_then_the_smallest() -> None:
     assert known(subnets=[large, small, served]).subnet_of("10.0.0.9") == served
     assert known(subnets=[large, small, served]).subnet_of("10.0.0.9", vlan=0) == small
     assert known(subnets=[large, small, served]).subnet_of("10.0.0.9", vlan=9) is None
-
-
-CANDIDATES = [f"10.0.0.{number}" for number in range(1, 12)]
-
-
-@pytest.mark.parametrize(
-    ("names", "held", "chosen"),
-    [
-        (["a", "b"], {}, {"a": "10.0.0.2", "b": "10.0.0.4"}),
-        (["a", "b"], {"b": "10.0.0.2"}, {"a": "10.0.0.4", "b": "10.0.0.2"}),
-        (["a", "b"], {"a": "172.16.0.1"}, {"a": "172.16.0.1", "b": "10.0.0.2"}),
-        (["a"], {"other": "10.0.0.2"}, {"a": "10.0.0.4"}),
-        ([], {"a": "10.0.0.2"}, {}),
-    ],
-)
-def test_names_get_the_first_free_addresses_and_keep_their_own(
-    names: list[str], held: dict[str, str], chosen: dict[str, str]
-) -> None:
-    assert assign(names, held, CANDIDATES, known(NODE)) == chosen
-
-
-@given(
-    names=st.lists(st.text("abc", min_size=1, max_size=2), unique=True, max_size=5),
-    used=st.sets(st.sampled_from(CANDIDATES)),
-    done=st.integers(0, 5),
-)
-def test_a_run_that_died_gives_the_same_addresses_again(names: list[str], used: set[str], done: int) -> None:
-    occupancy = known(*(Use(ip, Holder.NODE) for ip in used))
-    if len(names) > len(list(occupancy.free(CANDIDATES))):
-        return
-    first = assign(names, {}, CANDIDATES, occupancy)
-    assert len(set(first.values())) == len(names)
-    assert all(occupancy.obstacle(ip) is None for ip in first.values())
-    held = {name: first[name] for name in names[:done]}
-    now = known(*(Use(ip, Holder.NODE) for ip in {*used, *held.values()}))
-    assert assign(names, held, CANDIDATES, now) == first
-
-
-def test_too_few_addresses_are_told_with_what_is_in_the_way_of_each() -> None:
-    with pytest.raises(Failure) as failure:
-        assign(["a", "b", "c"], {"c": "10.0.0.2"}, ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.9"], known(NODE))
-    assert failure.value.kind == "capacity"
-    assert failure.value.message == (
-        "2 more addresses are needed and none of the 4 given is free: 10.0.0.1 is the gateway of 10.0.0.0/24, "
-        "10.0.0.2 is in the set already, 10.0.0.3 is a name server of its subnet, 10.0.0.9 is used by node-1 (eth0)."
-    )
-
-
-def test_of_many_addresses_in_the_way_a_few_are_told() -> None:
-    with pytest.raises(Failure) as failure:
-        assign(["a", "b"], {}, [f"10.0.0.{number}" for number in range(199, 221)], known())
-    assert failure.value.message.startswith(
-        "2 more addresses are needed and 1 of the 22 given is free: 10.0.0.200 is in"
-    )
-    assert failure.value.message.endswith(" and 16 more are not free either.")

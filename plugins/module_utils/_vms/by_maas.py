@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""VMs that MAAS composes on its VM hosts.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import named
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import VMHosts, patient
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_capacity import (
+    is_too_new,
+    missing,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_survey import Seen, Survey, Wanted
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
+
+# Where what a form needs by its number is found by its name.
+PATHS: Mapping[str, str] = {"zone": "zones/", "pool": "resourcepools/", "domain": "domains/"}
+
+
+class ByMaas:
+    """Composes and deletes VMs; MAAS does the same in LXD."""
+
+    name = "maas"
+
+    def __init__(self, maas: Client, machines: Machines) -> None:
+        self._maas = maas
+        self._slow = patient(maas)
+        self._machines = machines
+        self._hosts = VMHosts(maas)
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    @cached_property
+    def seen(self) -> list[Seen]:
+        """The VM hosts of LXD, and the machines under them."""
+        found = Survey(self._hosts, self._machines).see(Wanted(), ())
+        return [one for one in found if one.known.host.get("type") == "lxd"]
+
+    @cached_property
+    def notes(self) -> list[dict[str, Any]]:
+        return self._hosts.notes()
+
+    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
+        return [
+            self._with_pins(_host(one, attachments), one.known.host) if pinned else _host(one, attachments)
+            for one in self.seen
+        ]
+
+    def names_like(self, prefix: str) -> set[str]:
+        return {str(note["identifier"]) for note in self.notes if str(note["identifier"]).startswith(prefix)}
+
+    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
+        return [Found.of(machine, self._machines.me) for machine in machines]
+
+    def _with_pins(self, host: Host, json: Mapping[str, Any]) -> Host:
+        own = [note for note in self.notes if note.get("bmc_id") == json["id"]]
+        return replace(host, pinned=frozenset(core for note in own for core in note.get("pinned_cores") or ()))
+
+    # -- making ---------------------------------------------------------------------------------------
+
+    def make(self, order: Order) -> str:
+        seen = next(one for one in self.seen if one.known.host["name"] == order.host)
+        try:
+            answer = self._slow.post(
+                f"vm-hosts/{seen.known.host['id']}/",
+                self._form(order, seen),
+                op="compose",
+                settled=lambda: self._composed(order),
+            )
+        except Failure as failure:
+            # Another run of the same task may have been faster.
+            faster = self._composed(order) if "hostname" in failure.fields else None
+            if faster is None:
+                raise named(failure, order.name, f"composed on {order.host}") from failure
+            return str(faster["system_id"])
+        return str(answer["system_id"])
+
+    def _composed(self, order: Order) -> Machine | None:
+        found = self._machines.listed(hostname=[order.name])
+        return next((machine for machine in found if is_virtual(machine)), None)
+
+    def _form(self, order: Order, seen: Seen) -> dict[str, Any]:
+        template, wished = order.template, order.template.wished
+        size = template.size
+        return {
+            "hostname": order.name,
+            "cores": size.cores,
+            "pinned_cores": list(order.cores) or None,
+            "memory": sizes.mebibytes(size.memory),
+            "hugepages_backed": True if size.hugepages else None,
+            "storage": ",".join(_storage(disk, number) for number, disk in enumerate(template.all_disks)),
+            "interfaces": _interfaces(order, seen.node),
+            # MAAS would put it into its default zone, wherever the host is.
+            "zone": self._id("zone", wished.zone) if wished.zone else seen.known.host["zone"]["id"],
+            "pool": self._id("pool", wished.pool),
+            "domain": self._id("domain", wished.domain),
+        }
+
+    def _id(self, noun: str, name: str | None) -> int | None:
+        """Its number; MAAS takes no name there."""
+        if name is None:
+            return None
+        if noun not in self._ids:
+            self._ids[noun] = {one["name"]: one["id"] for one in self._maas.get(PATHS[noun])}
+        return self._ids[noun].get(name)
+
+    @cached_property
+    def _ids(self) -> dict[str, dict[str, int]]:
+        return {}
+
+    def commissioning(self, order: Order) -> Mapping[str, Any]:
+        """MAAS keeps the interfaces that it was asked for when it commissions by itself, but not later."""
+        return {"skip_networking": True} if any(one.is_linked for one in order.attachments) else {}
+
+    # -- removing -------------------------------------------------------------------------------------
+
+    def may_remove(self, machine: Machine, name: str) -> None:
+        if is_virtual(machine) and not machine.get("pod"):
+            raise Failure(
+                "conflict",
+                f"{name} cannot be removed by MAAS alone: it is no VM of a VM host, and would stay in LXD.",
+                object=name,
+                hint="Set via: lxd, and lxd_hosts to where it is.",
+            )
+
+    def clear(self, found: Found) -> bool:
+        return False
+
+
+def _host(seen: Seen, attachments: Sequence[Attachment]) -> Host:
+    host = seen.known.host
+    against = [f"LXD {host['version']} is too new for this MAAS (via: lxd works)"] if is_too_new(host) else []
+    return Host.of(
+        host,
+        schedulable=seen.is_open is not False,
+        unfit=[*missing(host), *against, *unfit(seen.node, attachments)],
+    )
+
+
+def _storage(disk: Disk, number: int) -> str:
+    """As MAAS takes it: the storage pool is the tag that is called like one."""
+    tags = ",".join([*filter(None, [disk.pool]), *disk.tags])
+    return f"{f'disk{number}' if number else 'root'}:{sizes.gigabytes(disk.size)}{f'({tags})' if tags else ''}"
+
+
+def _interfaces(order: Order, node: Mapping[str, Any] | None) -> str | None:
+    """As MAAS takes them; None for one on whatever network of the host has DHCP, which is what it makes unasked."""
+    if all(one.nic.is_free and one.nic.ip == AUTO for one in order.attachments) and len(order.attachments) < 2:
+        return None
+    return ";".join(one.constraint(order.ip(one), node) for one in order.attachments)

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes, finishes, changes and removes VMs, many at once, whichever the way.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Union
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Fleet, Goal, Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import (
+    Wished,
+    field_changes,
+    tag_changes,
+    unknown_names,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Answer, Op, Refusal, State, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.links import Cabling
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order, Way
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+
+# A run that was killed, or did not wait, left them on their way to Ready.
+UNFINISHED = frozenset({Status.NEW, Status.COMMISSIONING, Status.TESTING})
+
+
+# A VM that goes, and its machine if MAAS knows it.
+Going = tuple[Found, Union[Machine, None]]  # noqa: UP007
+
+
+@dataclass(eq=False)
+class Vm:
+    """One VM of a task, and what has become of it."""
+
+    order: Order
+    machine: Machine | None = None
+    # Whether MAAS does not know it, so that it has to be made, or its making finished if LXD has it already.
+    is_new: bool = False
+    is_begun: bool = False
+    changed: bool = False
+    failure: Failure | None = None
+    changes: Sequence[Change] = ()
+    foreseen: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.order.name
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As results show it."""
+        known = {**shown(self.machine or {}), "hostname": self.name}
+        said = {**known, **self.foreseen, "vm_host": self.order.host or None}
+        said["changed"] = self.changed
+        if self.failure:
+            said.update(failed=True, failure=self.failure.to_dict())
+        return said
+
+    def fail(self, failure: Failure) -> None:
+        failure.object = failure.object or self.name
+        self.failure = failure
+
+
+class Crew:
+    """Does what was decided; every failure is that of one VM."""
+
+    def __init__(self, task: Task, way: Way, machines: Machines, patience: Patience, cabling: Cabling) -> None:
+        self._task = task
+        self._way = way
+        self._machines = machines
+        self._patience = patience
+        self._cabling = cabling
+        self._around = Surroundings(task.maas)
+
+    # -- deciding -------------------------------------------------------------------------------------
+
+    def foresee(self, vms: Iterable[Vm], wished: Wished) -> list[Step]:
+        """What is to be changed of VMs that exist; names that MAAS does not have are a failure."""
+        steps = []
+        for vm in vms:
+            unknown = unknown_names(self._around.names, wished, vm.machine or {})
+            if unknown:
+                raise Failure(
+                    "not_found",
+                    f"{vm.name} cannot be as wished: MAAS has no {' and no '.join(unknown)}.",
+                    object=vm.name,
+                    hint="Check the spelling, or make it first.",
+                )
+            if vm.machine is not None:
+                vm.changes = field_changes(vm.machine, wished, {})
+                steps += [Step("change", vm.name, ", ".join(one.form), one.before, one.form) for one in vm.changes]
+                tags = sorted(vm.machine.get("tag_names") or ())
+                added, _removed = tag_changes(vm.machine, wished, frozenset())
+                if added:
+                    after = {"tags": sorted({*tags, *added})}
+                    steps.append(Step("change", vm.name, "tags", {"tags": tags}, after))
+                if not _is_unfinished(vm.machine):
+                    linking = self._cabling.foresee(vm.machine, vm.order)
+                    steps += [replace(step, object=vm.name) for one in linking for step in one.plan.steps]
+        return steps
+
+    # -- acting ---------------------------------------------------------------------------------------
+
+    def bring(self, vms: Sequence[Vm], wished: Wished) -> None:
+        """Make those that are new, finish those that are unfinished, change the others."""
+        self._make([vm for vm in vms if vm.is_new])
+        self._drive([vm for vm in vms if vm.machine is not None and not vm.failure])
+        for vm, outcome in each(self._cabled(vms), self._cable):
+            if isinstance(outcome, Failure):
+                vm.fail(outcome)
+            self._task.trace_requests()
+        self._tag([vm for vm in vms if vm.machine is not None and not vm.failure], wished)
+
+    def _make(self, vms: Sequence[Vm]) -> None:
+        ids: dict[str, Vm] = {}
+        made = 0
+        for vm, answer in each(vms, lambda vm: self._way.make(vm.order)):
+            vm.changed = True
+            if isinstance(answer, Failure):
+                vm.fail(answer)
+            else:
+                ids[answer] = vm
+                made += 1
+                self._task.say(f"{made}/{len(vms)} made: {vm.name} on {vm.order.host}")
+            self._task.trace_requests()
+        machines = self._machines.read(ids) if ids else {}
+        for system_id, vm in ids.items():
+            vm.machine = machines.get(system_id)
+            if vm.machine is None:
+                vm.fail(Failure("conflict", f"{vm.name} was made, and somebody removed it.", object=vm.name))
+
+    def _drive(self, vms: Sequence[Vm]) -> None:
+        members = [Member(vm.name, self._goal(vm), vm.machine) for vm in vms]
+        self._fleet().drive(members)
+        for vm, member in zip(vms, members, strict=True):
+            vm.machine, vm.changed = member.machine or vm.machine, vm.changed or member.changed
+            if member.failure:
+                vm.fail(_of_vm(member.failure))
+
+    def _goal(self, vm: Vm) -> Goal:
+        unfinished = _is_unfinished(vm.machine) or (vm.is_new and not _is_held(vm.machine))
+        forms = {Op.COMMISSION: self._way.commissioning(vm.order)}
+        wish = Wish(state=State.READY if unfinished else State.PRESENT)
+        return Goal(wish, forms, vm.order.claim, _changing(vm.changes))
+
+    def _fleet(self) -> Fleet:
+        task = self._task
+        return Fleet(
+            task.maas, self._machines, self._patience, wait=task.params["wait"], on_tick=task.trace_requests
+        )  # fmt: skip
+
+    def _cabled(self, vms: Iterable[Vm]) -> list[Vm]:
+        """Those of which the addresses can be looked at: commissioning may still set up the others."""
+        return [vm for vm in vms if vm.machine is not None and not vm.failure and not _is_unfinished(vm.machine)]
+
+    def _cable(self, vm: Vm) -> None:
+        machine = vm.machine or {}
+        foreseen = self._cabling.foresee(machine, vm.order)
+        if foreseen:
+            vm.machine, vm.changed = self._cabling.carry_out(machine, foreseen), True
+
+    def _tag(self, vms: Sequence[Vm], wished: Wished) -> None:
+        """One request for each tag, however many VMs get it."""
+        for tag in wished.tags or ():
+            lacking = [vm for vm in vms if tag not in ((vm.machine or {}).get("tag_names") or ())]
+            if not lacking:
+                continue
+            self._around.update_tag(tag, {"add": [str((vm.machine or {})["system_id"]) for vm in lacking]})
+            for vm in lacking:
+                machine = vm.machine or {}
+                vm.machine = {**machine, "tag_names": sorted({*(machine.get("tag_names") or ()), tag})}
+                vm.changed = True
+
+    # -- removing -------------------------------------------------------------------------------------
+
+    def foresee_removal(self, going: Sequence[Going], claim: str, *, take_over: bool) -> None:
+        """Raises what keeps a VM from being removed."""
+        for found, machine in going:
+            if machine is None:
+                continue
+            self._way.may_remove(machine, found.name)
+            member = Member(found.name, _leaving(claim, take_over), machine)
+            planned, _then = forecast(member, self._machines.me)
+            if isinstance(planned.end, Refusal):
+                raise planned.end.failure(found.name)
+
+    def remove(self, going: Sequence[Going], claim: str, *, take_over: bool) -> list[Member]:
+        """Remove VMs from MAAS, then what is left of them in LXD. A failure is that of one VM."""
+        members = [Member(found.name, _leaving(claim, take_over), machine) for found, machine in going]
+        self._fleet().drive([member for member in members if member.machine is not None])
+        gone = [(found, one) for (found, _json), one in zip(going, members, strict=True) if one.machine is None]
+        for (_found, member), outcome in each(gone, lambda one: self._way.clear(one[0])):
+            if isinstance(outcome, Failure):
+                member.failure = replace(outcome, object=member.name)
+            member.changed = member.changed or outcome is True
+            self._task.trace_requests()
+        return members
+
+
+def _leaving(claim: str, take_over: bool) -> Goal:
+    return Goal(Wish(state=State.ABSENT, take_over=take_over), claim=claim)
+
+
+def _changing(changes: Sequence[Change]) -> Callable[[Machine, Answer], Sequence[Change]]:
+    return lambda _machine, _answer: changes
+
+
+def _is_unfinished(machine: Machine | None) -> bool:
+    return Status((machine or {})["status"]) in UNFINISHED
+
+
+def _is_held(machine: Machine | None) -> bool:
+    """Whether somebody has begun to use it: another run may have made it before."""
+    return Status((machine or {})["status"]) in (Status.ALLOCATED, Status.DEPLOYING, Status.DEPLOYED)
+
+
+def _of_vm(failure: Failure) -> Failure:
+    """What helps with a VM: there is no option `recover` here."""
+    if "recover" not in failure.hint:
+        return failure
+    hint = "Look at it in MAAS; metalshift.maas.machine brings it back to ready, or state: absent removes it."
+    return replace(failure, hint=hint)

@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The VMs in one LXD: what it has room for, and making and removing one with its volumes.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, drivers
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room
+from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Disk, Nic
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
+
+# By which a run knows what a killed one left: MAAS does not know it yet.
+CLAIM = "user.metalshift_claim"
+ANY = Attachment(Nic("eth0"))
+QEMU = "qemu"
+# What LXD calls machines, and MAAS.
+ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
+STOP_LIMIT = 30
+
+
+@dataclass(frozen=True)
+class Instances:
+    """What one LXD has, as far as VMs are concerned."""
+
+    project: str
+    architecture: str
+    can_run_vms: bool
+    # Newer ones have boot modes in the place of secure boot.
+    has_boot_modes: bool
+    cores: Room
+    memory: Room
+    storage: Mapping[str, Room] = field(default_factory=dict)
+    default_storage: str = ""
+    default_network: str = ""
+    # By name, whether LXD manages it, and whether it is a bridge.
+    networks: Mapping[str, tuple[bool, bool]] = field(default_factory=dict)
+    # The VMs of the project, by name.
+    vms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    pinned: frozenset[int] = frozenset()
+
+    @property
+    def claims(self) -> dict[str, str]:
+        return {name: str((vm.get("config") or {}).get(CLAIM, "")) for name, vm in self.vms.items()}
+
+    def nic(self, network: str) -> dict[str, str]:
+        """The device that hangs on it."""
+        managed, bridge = self.networks.get(network, (False, True))
+        if managed:
+            return {"type": "nic", "network": network}
+        return {"type": "nic", "nictype": "bridged" if bridge else "macvlan", "parent": network}
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+def read(lxd: Lxd) -> Instances:
+    """All that matters of one LXD; a certificate that is restricted to the project sees it too."""
+    project = {"project": lxd.project}
+    listed = lxd.get("instances", {"recursion": 1, "all-projects": "true"}, what="list the instances")
+    resources = lxd.get("resources", project, what="say what it has")
+    pools = lxd.get("storage-pools", {"recursion": 1, **project}, what="list the storage pools")
+    networks = lxd.get("networks", {"recursion": 1, **project}, what="list the networks")
+    profile = lxd.find("profiles/default", project, what="show the profile default")
+    devices: Mapping[str, Any] = (profile.body.get("devices") or {}) if profile else {}
+    environment = lxd.server.get("environment") or {}
+    storage = {str(pool["name"]): _room_in(lxd, str(pool["name"]), project) for pool in pools}
+    return Instances(
+        project=lxd.project,
+        architecture=ARCHITECTURES.get(str(environment.get("kernel_architecture")), "amd64/generic"),
+        can_run_vms=QEMU in drivers(environment),
+        has_boot_modes=lxd.capabilities.has("boot modes of instances"),
+        cores=Room(int(resources["cpu"]["total"]), sum(_cores(each) for each in listed)),
+        memory=Room(int(resources["memory"]["total"]), sum(_memory(each) for each in listed)),
+        storage=storage,
+        default_storage=_default_pool(devices, storage),
+        default_network=_default_network(devices),
+        networks={str(each["name"]): (bool(each.get("managed")), each.get("type") == "bridge") for each in networks},
+        vms={
+            str(each["name"]): each
+            for each in listed
+            if each.get("type") == VIRTUAL_MACHINE and each.get("project", lxd.project) == lxd.project
+        },
+        pinned=frozenset(core for each in listed for core in _pins(each)),
+    )
+
+
+def _room_in(lxd: Lxd, pool: str, project: Mapping[str, str]) -> Room:
+    found = lxd.get(f"storage-pools/{segment(pool, 'name of a storage pool')}/resources", project, what="measure it")
+    space = found.get("space") or {}
+    return Room(int(space.get("total") or 0), int(space.get("used") or 0))
+
+
+def _default_pool(devices: Mapping[str, Mapping[str, Any]], storage: Mapping[str, Room]) -> str:
+    root = next((str(device["pool"]) for device in devices.values() if device.get("path") == "/"), "")
+    return root or (next(iter(storage)) if len(storage) == 1 else "default" if "default" in storage else "")
+
+
+def _default_network(devices: Mapping[str, Mapping[str, Any]]) -> str:
+    nics = [device for device in devices.values() if device.get("type") == "nic"]
+    return next((str(nic.get("network") or nic.get("parent") or "") for nic in nics), "")
+
+
+def _limits(instance: Mapping[str, Any]) -> Mapping[str, Any]:
+    limits: Mapping[str, Any] = instance.get("expanded_config") or instance.get("config") or {}
+    return limits
+
+
+def _cores(instance: Mapping[str, Any]) -> int:
+    """What a VM has been promised; a container without a limit takes what there is."""
+    limit = str(_limits(instance).get("limits.cpu") or "")
+    if limit.isdigit():
+        return int(limit)
+    return len(list(_pins(instance))) or int(instance.get("type") == VIRTUAL_MACHINE)
+
+
+def _pins(instance: Mapping[str, Any]) -> Iterator[int]:
+    limit = str(_limits(instance).get("limits.cpu") or "")
+    for part in limit.split(",") if not limit.isdigit() else ():
+        first, _dash, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            yield from range(int(first), int(last or first) + 1)
+
+
+def _memory(instance: Mapping[str, Any]) -> int:
+    limit = str(_limits(instance).get("limits.memory") or "")
+    if not limit:
+        # What LXD gives to a VM of which nothing is said.
+        return 2**30 if instance.get("type") == VIRTUAL_MACHINE else 0
+    try:
+        return sizes.parse(limit, "limits.memory", "B")
+    except Failure:
+        return 0
+
+
+# -- making --------------------------------------------------------------------------------------------------------
+
+
+def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order: Order) -> list[str]:
+    """Make a VM as MAAS would, without anything on its disks; the MAC addresses of its interfaces."""
+    query = {"project": seen.project}
+    path = f"instances/{segment(order.name, 'name of an instance')}"
+    what = f"create the VM {order.name} on {order.host}"
+    found = lxd.find(path, query, what=f"show the VM {order.name}")
+    if found is None:
+        disks = _disks(lxd, seen, order)
+        body = {
+            "name": order.name,
+            "type": VIRTUAL_MACHINE,
+            "source": {"type": "none"},
+            "config": _config(seen, order),
+            "devices": {**disks, **{name: {"name": name, **nic} for name, nic in nics.items()}},
+        }
+        try:
+            lxd.post("instances", body, query, what=what, settled=lambda: lxd.find(path, query))
+        except Failure as failure:
+            if not errors.exists_already(failure):
+                raise
+        found = lxd.find(path, query, what=f"show the VM {order.name}")
+    if found is None:
+        raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
+    config = {**(found.body.get("expanded_config") or {}), **(found.body.get("config") or {})}
+    devices = {**(found.body.get("expanded_devices") or {}), **(found.body.get("devices") or {})}
+    macs = [devices.get(name, {}).get("hwaddr") or config.get(f"volatile.{name}.hwaddr") for name in nics]
+    return [str(mac) for mac in macs if mac]
+
+
+def _config(seen: Instances, order: Order) -> dict[str, str]:
+    size = order.template.size
+    boot = {"boot.mode": "uefi-nosecureboot"} if seen.has_boot_modes else {"security.secureboot": "false"}
+    # A number alone is how many; MAAS writes one core that it pins in the same way.
+    cores = ",".join(f"{core}-{core}" for core in order.cores) if order.cores else str(size.cores)
+    return {
+        "limits.cpu": cores,
+        "limits.memory": f"{sizes.mebibytes(size.memory)}MiB",
+        **({"limits.memory.hugepages": "true"} if size.hugepages else {}),
+        **({CLAIM: order.claim} if order.claim else {}),
+        **boot,
+    }
+
+
+def _disks(lxd: Lxd, seen: Instances, order: Order) -> dict[str, dict[str, str]]:
+    """The devices of the disks; all but the first are volumes of their own."""
+    first, *others = order.template.all_disks
+    devices = {
+        "root": {
+            "type": "disk",
+            "path": "/",
+            "pool": first.pool or seen.default_storage,
+            "size": str(first.size),
+            "boot.priority": "0",
+        }
+    }
+    for number, disk in enumerate(others, start=1):
+        name, pool = _volume_name(order.name, number), disk.pool or seen.default_storage
+        _make_volume(lxd, seen, pool, name, disk)
+        devices[f"disk{number}"] = {"type": "disk", "pool": pool, "source": name}
+    return devices
+
+
+def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk) -> None:
+    query = {"project": seen.project}
+    collection = f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
+    what = f"create the volume {name}"
+    body = {"name": name, "type": "custom", "content_type": "block", "config": {"size": str(disk.size)}}
+    try:
+        lxd.post(collection, body, query, what=what, settled=lambda: lxd.find(f"{collection}/{name}", query))
+    except Failure as failure:
+        # A run that was killed before it made the VM.
+        if not errors.exists_already(failure):
+            raise
+
+
+def _volume_name(vm: str, number: int) -> str:
+    return f"{vm}-disk{number}"
+
+
+# -- removing ------------------------------------------------------------------------------------------------------
+
+
+def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
+    """Remove a VM and its volumes; whether there was something. What is on its disks is lost."""
+    query = {"project": seen.project}
+    path = f"instances/{segment(name, 'name of an instance')}"
+    found = lxd.find(path, query, what=f"show the VM {name}")
+    if found is not None and found.body.get("status") != "Stopped":
+        body = {"action": "stop", "force": True, "timeout": STOP_LIMIT}
+        lxd.put(f"{path}/state", body, query, what=f"stop the VM {name}", settled=lambda: _is_stopped(lxd, path, query))
+    gone = found is not None and lxd.delete(path, query, what=f"remove the VM {name}")
+    volumes = [volume for pool in seen.storage for volume in _volumes(lxd, seen, pool, name)]
+    for volume in volumes:
+        lxd.delete(volume, query, what=f"remove the volume {volume.rpartition('/')[2]}")
+    return gone or bool(volumes)
+
+
+def _is_stopped(lxd: Lxd, path: str, query: Mapping[str, str]) -> bool | None:
+    found = lxd.find(path, query)
+    return True if found is None or found.body.get("status") == "Stopped" else None
+
+
+def _volumes(lxd: Lxd, seen: Instances, pool: str, name: str) -> Sequence[str]:
+    """The volumes of a VM in one pool: a run may have been killed before it used them, or after."""
+    collection = f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
+    listed = lxd.get(collection, {"recursion": 1, "project": seen.project}, what="list the volumes")
+    prefix = f"{name}-disk"
+    own = [str(each["name"]) for each in listed if str(each["name"]).removeprefix(prefix).isdigit()]
+    return [f"{collection}/{each}" for each in own if each.startswith(prefix)]

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A way to VMs: what it can tell and do, whether MAAS composes them or LXD is asked for them.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
+
+
+@dataclass(frozen=True)
+class Order:
+    """A VM that is to be made."""
+
+    name: str
+    host: str
+    template: Template
+    attachments: Sequence[Attachment] = ()
+    # By interface: the static addresses.
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    # The cores that it is pinned to.
+    cores: tuple[int, ...] = ()
+    # The set that it belongs to.
+    claim: str = ""
+
+    def ip(self, attachment: Attachment) -> str:
+        return self.addresses.get(attachment.nic.name) or attachment.nic.static
+
+
+class Way(Protocol):
+    """All that differs between the two ways."""
+
+    name: str
+
+    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
+        """The hosts, with what keeps VMs of these interfaces away; who is pinned where only if that matters."""
+
+    def names_like(self, prefix: str) -> set[str]:
+        """The VMs on the hosts whose names begin so, as far as the hosts tell."""
+
+    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
+        """What is called so: the machines of MAAS, and the VMs that it does not know."""
+
+    def make(self, order: Order) -> str:
+        """Make a VM, or finish one that a killed run began; the system_id of its machine."""
+
+    def may_remove(self, machine: Machine, name: str) -> None:
+        """Raises the failure that keeps this way from removing a VM whole."""
+
+    def clear(self, found: Found) -> bool:
+        """Remove what is left of a VM when MAAS has forgotten it; whether there was something."""
+
+    def commissioning(self, order: Order) -> Mapping[str, Any]:
+        """What its commissioning is to be told."""

@@ -1,0 +1,164 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Virtual machines on LXD hosts."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: vm
+short_description: Make and remove one VM on an LXD host
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Makes a VM on a host that has room for it, has MAAS commission it, and removes it from MAAS and LXD.
+  - The hostname is its identity. A run that was killed, wherever that was, is repaired by running the task again.
+  - A VM that exists stays where it is and as large as it is. Its zone, pool, domain and tags are changed; another size
+    is refused, because MAAS cannot change it.
+  - For several VMs of a kind there is M(metalshift.maas.vm_set), which spreads them. To deploy a VM, use
+    M(metalshift.maas.machine).
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_maas_lxd
+  - metalshift.maas.vm_options
+  - metalshift.maas.wait
+  - metalshift.maas.maas
+  - metalshift.maas.lxd
+options:
+  hostname:
+    description: The hostname, without a domain. LXD takes small letters, digits and hyphens, and a letter first.
+    type: str
+    required: true
+  state:
+    description:
+      - V(present) makes the VM if there is none, and waits until MAAS has commissioned it.
+      - V(absent) releases and removes it, with its disks and its addresses.
+    type: str
+    choices: [present, absent]
+    default: present
+  pinned_cores:
+    description: The cores of the host, by number, that a new VM gets for itself. They say O(cores), too.
+    type: list
+    elements: int
+  interfaces:
+    description:
+      - The interfaces. If not set, a new VM has one on a network of its host that has DHCP.
+      - Where each is attached is said by one of O(interfaces[].subnet), O(interfaces[].vlan) and
+        O(interfaces[].space), or by a static address alone. Only hosts that are on all of these networks are chosen.
+    type: list
+    elements: dict
+    suboptions:
+      subnet:
+        description: The subnet, by its CIDR, name or id.
+        type: str
+      vlan:
+        description: The VLAN, by its name, C(vid:10) or id.
+        type: str
+      space:
+        description: The space, by its name.
+        type: str
+      ip:
+        description:
+          - V(auto) is an address that MAAS chooses when the VM is deployed, V(dhcp) one by DHCP.
+          - An address is static, and stays with the VM until it is removed. One that somebody has is refused with the
+            name of who it is, before anything is made.
+        type: str
+        default: auto
+      parent:
+        description:
+          - The interface of the host, or with O(via=lxd) the network of LXD, that it hangs on. If not set, a bridge on
+            the network that is asked for, before any other interface there.
+        type: str
+  take_over:
+    description:
+      - Whether a VM is removed although another claim or a hosted cluster holds it.
+    type: bool
+    default: false
+seealso:
+  - module: metalshift.maas.vm_set
+  - module: metalshift.maas.vm_host
+  - module: metalshift.maas.machine
+"""
+
+EXAMPLES = r"""
+- name: A VM with two disks and a static address
+  metalshift.maas.vm:
+    hostname: bastion
+    cores: 2
+    memory: 4GiB
+    disks:
+      - size: 20GB
+      - {size: 100GB, tags: [data]}
+    interfaces:
+      - ip: 10.99.0.61
+
+- name: One that has cores of its own, on a host of a certain zone
+  metalshift.maas.vm:
+    hostname: router
+    cores: 2
+    pinned: true
+    host_zones: [az1]
+    tags: [network]
+
+- name: Remove it, with its disks
+  metalshift.maas.vm:
+    hostname: bastion
+    state: absent
+"""
+
+RETURN = r"""
+vm:
+  description:
+    - The VM as MAAS has it now, or as it would be in check mode. Empty when it is absent.
+  returned: success, and where MAAS knows more about a failure
+  type: dict
+  sample:
+    hostname: bastion
+    system_id: abc123
+    status_name: Ready
+    vm_host: kvm1
+    cpu_count: 2
+    memory: 4096
+    zone: az1
+    pool: default
+    ip_addresses: [10.99.0.61]
+    changed: true
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import VIA_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import PLACING_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.single_vm import converge_one
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import INTERFACE_OPTIONS, TEMPLATE_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+
+SPEC = Spec(
+    options={
+        "hostname": {"type": "str", "required": True},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        **TEMPLATE_OPTIONS,
+        "pinned_cores": {"type": "list", "elements": "int"},
+        "interfaces": {"type": "list", "elements": "dict", "options": INTERFACE_OPTIONS},
+        **PLACING_OPTIONS,
+        **VIA_OPTIONS,
+        "take_over": {"type": "bool", "default": False},
+        **WAIT_OPTIONS,
+    },
+    lxd=True,
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the VM to what is wished of it."""
+    return converge_one(task)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "vm")
+
+
+if __name__ == "__main__":
+    main()

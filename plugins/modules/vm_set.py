@@ -1,0 +1,213 @@
+#!/usr/bin/python
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sets of virtual machines, spread over LXD hosts."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: vm_set
+short_description: Make, scale and remove a number of VMs, spread over LXD hosts
+version_added: 0.1.0
+author:
+  - The metalshift.maas authors (@metalshift)
+description:
+  - Makes as many VMs as wished, spread over the hosts that have room for them, has MAAS commission them, and removes
+    those that are too many.
+  - The VMs are called like the set with a number, C(cp-1), C(cp-2) and so on. By these names a run finds what an
+    earlier one made, also one that was killed, wherever that was. There is no state file.
+  - Where the VMs go is decided before anything is made. Check mode shows it. The same question always has the same
+    answer, and nothing that exists is moved or made anew.
+  - A host is never filled beyond its cores, memory and storage pools, over-commit included. If there is not room for
+    all, nothing is made, and the message says for every host why not.
+  - A VM of the same name that another claim or another user holds is never touched.
+extends_documentation_fragment:
+  - metalshift.maas.attributes
+  - metalshift.maas.attributes.actiongroup_maas_lxd
+  - metalshift.maas.vm_options
+  - metalshift.maas.wait
+  - metalshift.maas.maas
+  - metalshift.maas.lxd
+options:
+  claim:
+    description:
+      - The name of the set. The hostnames of its VMs begin with it, so it is made of small letters, digits and hyphens.
+      - A claim under which M(metalshift.maas.machine) then deploys the VMs must be the same.
+    type: str
+    required: true
+  count:
+    description:
+      - How many VMs the set is to have. Needed unless O(state=absent).
+      - If it has more, those on hosts that are closed to new VMs are removed first, then those with the
+        highest numbers, which as a rule are the newest. One that a hosted cluster uses is never removed.
+    type: int
+  state:
+    description:
+      - V(present) brings the set to O(count) VMs.
+      - V(absent) removes all of them, with their disks and their addresses.
+    type: str
+    choices: [present, absent]
+    default: present
+  interfaces:
+    description:
+      - The interfaces of each VM. If not set, a new VM has one on a network of its host that has DHCP.
+      - Where each is attached is said by one of O(interfaces[].subnet), O(interfaces[].vlan) and
+        O(interfaces[].space), or by O(interfaces[].addresses) alone. Only hosts that are on all of these networks are
+        chosen.
+    type: list
+    elements: dict
+    suboptions:
+      subnet:
+        description: The subnet, by its CIDR, name or id.
+        type: str
+      vlan:
+        description: The VLAN, by its name, C(vid:10) or id.
+        type: str
+      space:
+        description: The space, by its name.
+        type: str
+      ip:
+        description: V(auto) is an address that MAAS chooses when a VM is deployed, V(dhcp) one by DHCP.
+        type: str
+        default: auto
+      addresses:
+        description:
+          - Static addresses that the VMs share out. An element is an address, a range such as V(10.0.0.10-10.0.0.19),
+            or a network.
+          - A VM has the one that is its number in the list, or the first free one if somebody has that. Who has them is
+            looked up before anything is made. They are given back when the VM is removed.
+        type: list
+        elements: str
+      parent:
+        description:
+          - The interface of the host, or with O(via=lxd) the network of LXD, that it hangs on. If not set, a bridge on
+            the network that is asked for, before any other interface there.
+        type: str
+  spread:
+    description:
+      - V(zone) places the VMs as evenly over the zones as there is room, and over the hosts of each.
+      - V(host) places them as evenly over the hosts as there is room, whatever their zones.
+      - V(none) places each where the load stays least.
+    type: str
+    choices: [zone, host, none]
+    default: zone
+  max_per_host:
+    description: How many VMs of the set a host may have.
+    type: int
+seealso:
+  - module: metalshift.maas.vm
+  - module: metalshift.maas.vm_host
+  - module: metalshift.maas.machine_set
+"""
+
+EXAMPLES = r"""
+- name: Three control-plane nodes, each in another zone, with addresses of their own
+  metalshift.maas.vm_set:
+    claim: cp
+    count: 3
+    cores: 4
+    memory: 8GiB
+    disks:
+      - size: 60GB
+    interfaces:
+      - addresses: [10.99.0.71-10.99.0.79]
+    spread: zone
+    max_per_host: 1
+  register: control_plane
+
+- name: Deploy them
+  metalshift.maas.machine:
+    machines: "{{ control_plane.vms | map(attribute='hostname') }}"
+    claim: cp
+    state: deployed
+    distro_series: noble
+
+- name: Remove them all, with their disks
+  metalshift.maas.vm_set:
+    claim: cp
+    state: absent
+"""
+
+RETURN = r"""
+claim:
+  description: The name of the set.
+  returned: success
+  type: str
+  sample: cp
+vms:
+  description:
+    - The VMs of the set as MAAS has them now, or as they would be in check mode.
+    - One that failed has a C(failure) with the reason.
+  returned: always, if the set could be looked at
+  type: list
+  elements: dict
+  sample:
+    - hostname: cp-1
+      system_id: abc123
+      status_name: Ready
+      vm_host: kvm1
+      zone: az1
+      ip_addresses: [10.99.0.71]
+      changed: true
+removed:
+  description: The VMs that this run removed, or would, each with its host and the reason.
+  returned: always, if the set could be looked at
+  type: list
+  elements: dict
+  sample:
+    - hostname: cp-4
+      vm_host: kvm2
+      reason: "one of the last: 3 of 4 stay"
+summary:
+  description: How many VMs are in which status.
+  returned: always, if the set could be looked at
+  type: dict
+  sample: {"ready": 3}
+hosts:
+  description: How many VMs of the set are on which host.
+  returned: always, if the set could be looked at
+  type: dict
+  sample: {"kvm1": 1, "kvm2": 1, "kvm3": 1}
+"""
+
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import VIA_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import PLACING_OPTIONS, SPREAD_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.set_of_vms import converge_set
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import INTERFACE_OPTIONS, TEMPLATE_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+
+SPEC = Spec(
+    options={
+        "claim": {"type": "str", "required": True},
+        "count": {"type": "int"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        **TEMPLATE_OPTIONS,
+        "interfaces": {
+            "type": "list",
+            "elements": "dict",
+            "options": {**INTERFACE_OPTIONS, "addresses": {"type": "list", "elements": "str"}},
+        },
+        **PLACING_OPTIONS,
+        **SPREAD_OPTIONS,
+        **VIA_OPTIONS,
+        **WAIT_OPTIONS,
+    },
+    lxd=True,
+    required_if=[("state", "present", ["count"])],
+)
+
+
+def converge(task: Task) -> Result:
+    """Bring the set to the wished number."""
+    return converge_set(task)
+
+
+def main() -> None:
+    run_as_module(SPEC, converge, "vm_set")
+
+
+if __name__ == "__main__":
+    main()

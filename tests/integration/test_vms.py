@@ -1,0 +1,621 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""VMs and sets of them: what is made, where it goes, who is in the way. Both ways pass the same tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import client as lxd_client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as maas_client
+from integration.arranging import client, link, plain_user, reserve
+from integration.cases import Args, Case
+from integration.harness import assert_no_secret, run_task
+from integration.test_twelve_steps import STEPS, assert_predicted
+from integration.vm_hosts import QUICK, Hosts
+from lab.authority import self_signed
+from lab.simulator import Simulator
+from lab.simulator.lxd import Certificate
+
+WAYS = ("maas", "lxd")
+SUBNET = "10.99.0.0/24"
+ADDRESSES = [{"addresses": ["10.99.0.71-10.99.0.79"]}]
+BIG = {"cores": 2, "memory": "4GiB", "disks": [{"size": "20GB"}, {"size": "30GB"}]}
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses between attempts are nothing that these tests are about."""
+    monkeypatch.setattr(maas_client, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(lxd_client, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(lxd_client, "LONGEST_PAUSE", 0.001)
+
+
+@pytest.fixture
+def hosts(sim: Simulator) -> Hosts:
+    """Three hosts in three zones."""
+    return Hosts.up(sim)
+
+
+def place_of(hosts: Hosts) -> str:
+    return " ".join(f"{name}@{host}" for name, host in sorted(hosts.in_lxd.items()))
+
+
+# -- a life -----------------------------------------------------------------------------------------------------------
+
+
+def furnish(sim: Simulator) -> None:
+    sim.machine("other", zone="az7", pool="virtual", tags=["fast"])
+    client(sim).post("domains/", {"name": "lab.example.com"})
+    sim.requests.clear()
+
+
+LIVES: list[Case] = [
+    Case(
+        "vm",
+        create={"hostname": "web", **BIG, "interfaces": [{"ip": "10.99.0.61"}], "domain": "lab.example.com"},
+        change={"hostname": "web", "zone": "az7", "pool": "virtual", "tags": ["fast"]},
+        delete={"hostname": "web", "state": "absent"},
+        arrange=furnish,
+    ),
+    Case(
+        "vm",
+        name="vm of which nothing is said",
+        create={"hostname": "web"},
+        change={"hostname": "web", "interfaces": [{"ip": "10.99.0.61"}]},
+        delete={"hostname": "web", "state": "absent"},
+    ),
+    Case(
+        "vm_set",
+        noun="vms",
+        create={"claim": "cp", "count": 3, **BIG, "interfaces": ADDRESSES, "max_per_host": 1},
+        change={"claim": "cp", "count": 5, **BIG, "interfaces": ADDRESSES, "spread": "host"},
+        delete={"claim": "cp", "state": "absent"},
+    ),
+    Case(
+        "vm_set",
+        name="vm_set that shrinks",
+        noun="vms",
+        create={"claim": "cp", "count": 4, "pinned": True, "cores": 2},
+        change={"claim": "cp", "count": 2, "tags": ["fast"]},
+        delete={"claim": "cp", "count": 0},
+        arrange=furnish,
+    ),
+]
+
+
+@pytest.mark.parametrize("via", WAYS)
+@pytest.mark.parametrize("case", LIVES, ids=str)
+def test_the_twelve_steps_either_way(hosts: Hosts, case: Case, via: str) -> None:
+    case.arrange(hosts.sim)
+    before = list(hosts.in_maas)
+    for step, changes in STEPS:
+        where = f"{case}: {step}{'' if changes else ' again'}"
+        args: Args = getattr(case, step)
+        hosts.clear()
+        foreseen = hosts.run(case.module, via, check=True, **args)
+        assert hosts.writes() == [], f"{where} in check mode wrote"
+        done = hosts.run(case.module, via, **args)
+        for outcome in (foreseen, done):
+            assert not outcome.failed, f"{where}: {outcome.msg}"
+            assert (outcome.changed, bool(outcome["diff"])) == (changes, changes), where
+        assert bool(hosts.writes()) == changes, f"{where}: {hosts.writes()}"
+        assert foreseen["diff"] == done["diff"], where
+        if step == "create" and changes:
+            assert_predicted(case, foreseen, done, where)
+    assert (hosts.in_lxd, list(hosts.in_maas), hosts.volumes) == ({}, before, [])
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_vm_is_what_was_asked_for(hosts: Hosts, via: str) -> None:
+    nics = [{"subnet": SUBNET, "ip": "10.99.0.61"}, {"subnet": SUBNET, "ip": "dhcp"}]
+    came = hosts.run("vm", via, hostname="web", **BIG, interfaces=nics, hosts=["kvm2"], tags=[])
+    vm = came["vm"]
+    assert {key: vm[key] for key in ("vm_host", "status_name", "cpu_count", "memory", "zone", "pool")} == {
+        "vm_host": "kvm2", "status_name": "Ready", "cpu_count": 2, "memory": 4096, "zone": "az2", "pool": "default",
+    }  # fmt: skip
+    machine = hosts.in_maas["web"]
+    links = [nic.links[0] for nic in machine.interfaces]
+    assert [(one.mode, one.ip) for one in links] == [("static", "10.99.0.61"), ("dhcp", None)]
+    assert sorted(disk.size for disk in machine.disks) == [20 * 10**9, 30 * 10**9]
+    instance = hosts.servers["kvm2"].projects["maas"]["web"]
+    assert instance.config["security.secureboot"] == "false"
+    assert machine.power_type == "lxd"
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_what_one_way_made_the_other_finds(hosts: Hosts, via: str) -> None:
+    made = hosts.run("vm_set", via, claim="cp", count=2)
+    assert not made.failed, made.msg
+    other = "lxd" if via == "maas" else "maas"
+    found = hosts.run("vm_set", other, claim="cp", count=2)
+    assert (found.failed, found.changed) == (False, False), found.msg
+    gone = hosts.run("vm_set", "lxd", claim="cp", state="absent")
+    assert not gone.failed, gone.msg
+    assert (hosts.in_lxd, hosts.in_maas) == ({}, {})
+
+
+def test_maas_alone_does_not_remove_what_would_stay_in_lxd(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web")
+    came = hosts.run("vm", "maas", hostname="web", state="absent")
+    assert came["failure"]["kind"] == "conflict"
+    assert "web cannot be removed by MAAS alone: it is no VM of a VM host, and would stay in LXD." in came.msg
+    assert (list(hosts.in_lxd), list(hosts.in_maas)) == (["web"], ["web"])
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_deployed_vm_is_released_and_removed(hosts: Hosts, via: str) -> None:
+    hosts.run("vm", via, hostname="web")
+    deployed = run_task(hosts.sim, "machine", {"machines": ["web"], "state": "deployed", **QUICK})
+    assert not deployed.failed, deployed.msg
+    assert not hosts.run("vm", via, hostname="web").changed
+    gone = hosts.run("vm", via, hostname="web", state="absent")
+    assert not gone.failed, gone.msg
+    assert (hosts.in_lxd, hosts.in_maas) == ({}, {})
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_vm_of_another_size_is_said_not_to_be_changeable(hosts: Hosts, via: str) -> None:
+    hosts.run("vm", via, hostname="web", **BIG)
+    came = hosts.run("vm", via, hostname="web", cores=3, memory="8GiB", disks=[{"size": "20GB"}])
+    assert came.msg.startswith(
+        "web has 2 cores, not 3, and 4 GiB of memory, not 8 GiB, and disks of 20 GB and 30 GB, not 20 GB, and the size "
+        "of a VM is not changeable in MAAS."
+    )
+    hosts.run("vm_set", via, claim="cp", count=1, cores=2)
+    hosts.clear()
+    came = hosts.run("vm_set", via, claim="cp", count=1, cores=4)
+    assert came["warnings"] == ["cp-1 has 2 cores, not 4. It stays so: a set does not change the size of its VMs."]
+    assert (came.changed, hosts.writes()) == (False, [])
+
+
+# -- where they go -----------------------------------------------------------------------------------------------------
+
+PLACED: Mapping[str, tuple[Args, str]] = {
+    "over zones": ({"count": 4}, "cp-1@kvm1 cp-2@kvm2 cp-3@kvm3 cp-4@kvm1"),
+    "on named hosts": ({"count": 3, "hosts": ["kvm2", "kvm3"]}, "cp-1@kvm2 cp-2@kvm3 cp-3@kvm2"),
+    "in a zone": ({"count": 2, "host_zones": ["az2"]}, "cp-1@kvm2 cp-2@kvm2"),
+    "wherever the load is least": ({"count": 2, "spread": "none"}, "cp-1@kvm1 cp-2@kvm2"),
+}
+
+
+@pytest.mark.parametrize("via", WAYS)
+@pytest.mark.parametrize(("args", "places"), PLACED.values(), ids=PLACED)
+def test_a_set_is_placed_as_check_mode_says(hosts: Hosts, via: str, args: Args, places: str) -> None:
+    foreseen = hosts.run("vm_set", via, check=True, claim="cp", **args)
+    assert " ".join(f"{vm['hostname']}@{vm['vm_host']}" for vm in foreseen["vms"]) == places
+    hosts.run("vm_set", via, claim="cp", **args)
+    assert place_of(hosts) == places
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_what_cannot_be_placed_is_said_for_every_host_and_nothing_is_made(hosts: Hosts, via: str) -> None:
+    run_task(hosts.sim, "vm_host", {"name": "kvm3", "schedulable": False, **QUICK})
+    hosts.clear()
+    came = hosts.run("vm_set", via, claim="cp", count=3, memory="20GiB", max_per_host=1)
+    assert came["failure"]["kind"] == "capacity"
+    assert came.msg.startswith("1 of 3 VMs of the claim cp cannot be placed: ")
+    for said in (
+        "kvm1: needs 20 GiB, 12 GiB free after 1 of them, and has 1 of them (max_per_host: 1)",
+        "kvm3: unschedulable",
+    ):
+        assert said in came.msg
+    assert (hosts.writes(), hosts.in_lxd) == ([], {})
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_smaller_set_gives_up_those_on_closed_hosts_first(hosts: Hosts, via: str) -> None:
+    hosts.run("vm_set", via, claim="cp", count=4)
+    run_task(hosts.sim, "vm_host", {"name": "kvm2", "schedulable": False, **QUICK})
+    came = hosts.run("vm_set", via, claim="cp", count=2)
+    assert [(vm["hostname"], vm["reason"]) for vm in came["removed"]] == [
+        ("cp-2", "kvm2 is unschedulable"),
+        ("cp-4", "one of the last: 2 of 4 stay"),
+    ]
+    assert place_of(hosts) == "cp-1@kvm1 cp-3@kvm3"
+    assert (came["hosts"], came["summary"]) == ({"kvm1": 1, "kvm3": 1}, {"ready": 2})
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_lost_vm_is_made_anew_with_its_address(hosts: Hosts, via: str) -> None:
+    wish = {"claim": "cp", "count": 3, "interfaces": ADDRESSES}
+    hosts.run("vm_set", via, **wish)
+    hosts.run("vm", via, hostname="cp-2", state="absent")
+    came = hosts.run("vm_set", via, **wish)
+    assert not came.failed, came.msg
+    assert [vm["changed"] for vm in came["vms"]] == [False, False, True]
+    assert hosts.addresses() == {f"cp-{number}": [f"10.99.0.7{number}"] for number in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_host_that_is_on_no_such_network_is_passed_over(hosts: Hosts, via: str) -> None:
+    maas = client(hosts.sim)
+    fabric = maas.post("fabrics/", {"name": "far"})
+    vlan = fabric["vlans"][0]["id"]
+    maas.post("subnets/", {"cidr": "10.7.0.0/24", "name": "far", "vlan": vlan})
+    came = hosts.run("vm", via, hostname="web", interfaces=[{"subnet": "far"}])
+    assert came["failure"]["kind"] == "capacity"
+    assert "kvm1: not on subnet far; kvm2: not on subnet far" in came.msg
+
+
+# -- what is in the way ------------------------------------------------------------------------------------------------
+
+
+def a_machine_of_that_name(hosts: Hosts) -> None:
+    hosts.sim.machine("web")
+    hosts.sim.machine("cp-1")
+
+
+def a_machine_with_the_address(hosts: Hosts) -> None:
+    hosts.sim.machine("node-9")
+    link(hosts.sim, "node-9", "eth0", "10.99.0.61")
+
+
+def a_user_with_the_address(hosts: Hosts) -> None:
+    reserve(hosts.sim, "10.99.0.61", key=plain_user(hosts.sim))
+
+
+def nothing(_hosts: Hosts) -> None:
+    """The three hosts are enough."""
+
+
+# Module, options, what is there before, the kind of failure, and words of the sentence.
+IN_THE_WAY: Mapping[str, tuple[str, Args, Callable[[Hosts], None], str, str]] = {
+    "a machine": (
+        "vm",
+        {"hostname": "web"},
+        a_machine_of_that_name,
+        "conflict",
+        "web is the hostname of a machine that is no VM.",
+    ),
+    "a machine for a set": (
+        "vm_set",
+        {"claim": "cp", "count": 1},
+        a_machine_of_that_name,
+        "conflict",
+        "cp-1 is the hostname of a machine",
+    ),
+    "an address of a machine": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"ip": "10.99.0.61"}]},
+        a_machine_with_the_address,
+        "conflict",
+        "10.99.0.61 cannot be given to web: it is used by node-9 (eth0).",
+    ),
+    "an address of a user": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"ip": "10.99.0.61"}]},
+        a_user_with_the_address,
+        "conflict",
+        "10.99.0.61 cannot be given to web: it is reserved by bob.",
+    ),
+    "all addresses": (
+        "vm_set",
+        {"claim": "cp", "count": 1, "interfaces": [{"addresses": ["10.99.0.61", "10.99.0.1"]}]},
+        a_machine_with_the_address,
+        "conflict",
+        "No static address is left for cp-1: 10.99.0.61 is used by node-9 (eth0), 10.99.0.1 is the gateway of",
+    ),
+    "too few addresses": (
+        "vm_set",
+        {"claim": "cp", "count": 2, "interfaces": [{"addresses": ["10.99.0.61"]}]},
+        nothing,
+        "invalid",
+        "1 static addresses are too few for 2 VMs.",
+    ),
+    "no such subnet": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"subnet": "moon"}]},
+        nothing,
+        "not_found",
+        "MAAS has no subnet moon",
+    ),
+    "no such space": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"space": "outer"}]},
+        nothing,
+        "not_found",
+        "MAAS has no subnet on space outer.",
+    ),
+    "no such VLAN": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"vlan": "vid:7"}]},
+        nothing,
+        "not_found",
+        "MAAS has no subnet on VLAN vid:7.",
+    ),
+    "an address of nowhere": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"ip": "192.0.2.1"}]},
+        nothing,
+        "not_found",
+        "192.0.2.1 is in no subnet that MAAS has.",
+    ),
+    "an address of another subnet": (
+        "vm",
+        {"hostname": "web", "interfaces": [{"subnet": SUBNET, "ip": "192.0.2.1"}]},
+        nothing,
+        "invalid",
+        f"192.0.2.1 is not in subnet {SUBNET}.",
+    ),
+    "no such zone": (
+        "vm",
+        {"hostname": "web", "zone": "az9"},
+        nothing,
+        "not_found",
+        "web cannot be as wished: MAAS has no zone az9.",
+    ),
+    "no such tag": (
+        "vm_set",
+        {"claim": "cp", "count": 1, "tags": ["odd"]},
+        nothing,
+        "not_found",
+        "MAAS has no tag odd.",
+    ),
+    "no such storage pool": (
+        "vm",
+        {"hostname": "web", "disks": [{"size": "8GB", "pool": "gold"}]},
+        nothing,
+        "capacity",
+        "kvm1: no storage pool gold",
+    ),
+    "a full storage pool": (
+        "vm",
+        {"hostname": "web", "disks": [{"size": "2TB"}]},
+        nothing,
+        "capacity",
+        "kvm1: needs 2 TB in storage pool default, has 500 GB",
+    ),
+    "no such host": ("vm", {"hostname": "web", "hosts": ["kvm9"]}, nothing, "capacity", "kvm1: not named kvm9"),
+}
+
+
+@pytest.mark.parametrize("via", WAYS)
+@pytest.mark.parametrize(("module", "args", "arrange", "kind", "says"), IN_THE_WAY.values(), ids=IN_THE_WAY)
+def test_what_is_in_the_way_is_said_before_anything_is_made(
+    hosts: Hosts, via: str, module: str, args: Args, arrange: Callable[[Hosts], None], kind: str, says: str
+) -> None:
+    arrange(hosts)
+    hosts.clear()
+    came = hosts.run(module, via, **args)
+    assert came.failed
+    assert (came["failure"]["kind"], says in came.msg) == (kind, True), came.msg
+    assert (hosts.writes(), hosts.in_lxd) == ([], {})
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_vm_that_another_claim_holds_is_not_touched(hosts: Hosts, via: str) -> None:
+    hosts.run("vm_set", via, claim="cp", count=2)
+    held = {"machines": ["cp-2"], "state": "allocated", "claim": "db", **QUICK}
+    assert not run_task(hosts.sim, "machine", held).failed
+    came = hosts.run("vm_set", via, claim="cp", count=2)
+    assert (came["failure"]["kind"], came.msg) == (
+        "claimed",
+        "cp-2 is held by claim db. Choose another claim.",
+    )
+    came = hosts.run("vm", via, hostname="cp-2", state="absent")
+    assert came["failure"]["kind"] == "claimed", came.msg
+    assert sorted(hosts.in_lxd) == ["cp-1", "cp-2"]
+    assert not hosts.run("vm", via, hostname="cp-2", state="absent", take_over=True).failed
+
+
+# -- what a killed run left in LXD -------------------------------------------------------------------------------------
+
+
+def leave_in_lxd(hosts: Hosts, name: str, host: str, claim: str) -> None:
+    """A VM that MAAS does not know."""
+    hosts.run("vm", "lxd", hostname=name, hosts=[host])
+    machine = hosts.in_maas[name]
+    hosts.servers[host].projects["maas"][name].config["user.metalshift_claim"] = claim
+    client(hosts.sim).delete(f"machines/{machine.system_id}/")
+    assert (list(hosts.in_maas), name in hosts.in_lxd) == ([], True)
+    hosts.clear()
+
+
+@pytest.mark.parametrize(
+    ("module", "args", "name", "claim"),
+    [("vm", {"hostname": "web"}, "web", "web"), ("vm_set", {"claim": "cp", "count": 1}, "cp-1", "cp")],
+)
+def test_a_vm_that_maas_does_not_know_yet_is_finished(
+    hosts: Hosts, module: str, args: Args, name: str, claim: str
+) -> None:
+    leave_in_lxd(hosts, name, "kvm2", claim)
+    foreseen = hosts.run(module, "lxd", check=True, **args)
+    came = hosts.run(module, "lxd", **args)
+    assert not came.failed, came.msg
+    assert foreseen["diff"] == came["diff"]
+    assert place_of(hosts) == f"{name}@kvm2"
+    assert hosts.in_maas[name].status.label == "Ready"
+
+
+@pytest.mark.parametrize(
+    ("module", "args", "name"),
+    [("vm", {"hostname": "web"}, "web"), ("vm_set", {"claim": "cp", "count": 1}, "cp-1")],
+)
+def test_a_vm_that_somebody_made_for_himself_is_not_touched(hosts: Hosts, module: str, args: Args, name: str) -> None:
+    leave_in_lxd(hosts, name, "kvm2", "")
+    for state in ("present", "absent"):
+        came = hosts.run(module, "lxd", **args, state=state)
+        if module == "vm_set" and state == "absent":
+            assert (came.failed, came.changed) == (False, False)
+            continue
+        assert came["failure"]["kind"] == "conflict", came.msg
+        assert f"{name} on kvm2 is a VM that MAAS does not know" in came.msg
+    assert (place_of(hosts), hosts.writes()) == (f"{name}@kvm2", [])
+
+
+def test_what_a_killed_run_left_is_removed(hosts: Hosts) -> None:
+    leave_in_lxd(hosts, "web", "kvm2", "web")
+    assert hosts.run("vm", "lxd", hostname="web", state="absent").changed
+    leave_in_lxd(hosts, "cp-7", "kvm3", "cp")
+    assert hosts.run("vm_set", "lxd", claim="cp", state="absent").changed
+    assert hosts.in_lxd == {}
+
+
+# -- troubles ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_lost_answer_of_maas_makes_no_second_vm(hosts: Hosts, when: str) -> None:
+    hosts.sim.fault("drop", when=when, method="POST", op="compose", hits=2)
+    came = hosts.run("vm_set", "maas", claim="cp", count=3)
+    assert not came.failed, came.msg
+    assert (sorted(hosts.in_lxd), sorted(hosts.in_maas)) == (["cp-1", "cp-2", "cp-3"],) * 2
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_lost_answer_of_lxd_makes_no_second_vm(hosts: Hosts, when: str) -> None:
+    for server in hosts.servers.values():
+        server.fault("drop", when=when, method="POST")
+    came = hosts.run("vm_set", "lxd", claim="cp", count=3, **BIG)
+    assert not came.failed, came.msg
+    assert (sorted(hosts.in_lxd), sorted(hosts.in_maas)) == (["cp-1", "cp-2", "cp-3"],) * 2
+    assert len(hosts.volumes) == 3
+
+
+def test_a_host_that_dies_while_maas_composes_fails_its_own_vms_alone(hosts: Hosts) -> None:
+    hosts.servers["kvm2"].serves = False
+    came = hosts.run("vm_set", "maas", claim="cp", count=3)
+    assert came.failed
+    assert [vm["hostname"] for vm in came["vms"] if vm.get("failed")] == ["cp-2"]
+    assert "cp-2 cannot be composed on kvm2: MAAS failed with 503 (Failed talking to pod" in came.msg
+    hosts.servers["kvm2"].serves = True
+    again = hosts.run("vm_set", "maas", claim="cp", count=3)
+    assert not again.failed, again.msg
+    assert place_of(hosts) == "cp-1@kvm1 cp-2@kvm2 cp-3@kvm3"
+
+
+def test_an_lxd_that_dies_in_the_middle_fails_its_own_vms_alone(hosts: Hosts) -> None:
+    hosts.servers["kvm2"].fault("drop", method="POST", hits=0)
+    came = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    assert [vm["hostname"] for vm in came["vms"] if vm.get("failed")] == ["cp-2"]
+    hosts.servers["kvm2"].door.clear()
+    again = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    assert not again.failed, again.msg
+    assert place_of(hosts) == "cp-1@kvm1 cp-2@kvm2 cp-3@kvm3"
+
+
+def test_an_lxd_that_does_not_answer_is_named_and_nothing_is_done(hosts: Hosts) -> None:
+    hosts.servers["kvm2"].door.down()
+    came = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    hosts.servers["kvm2"].door.up()
+    assert came["failure"]["kind"] == "unreachable"
+    assert came.msg.startswith("kvm2: ")
+    assert (hosts.in_lxd, hosts.writes()) == ({}, [])
+
+
+def test_a_certificate_that_lxd_does_not_trust_is_said(hosts: Hosts, tmp_path: Path) -> None:
+    pair = {"lxd_client_cert": str(tmp_path / "crt"), "lxd_client_key": str(tmp_path / "key")}
+    self_signed("stranger").write(tmp_path / "crt", tmp_path / "key")
+    came = hosts.run("vm", "lxd", hostname="web", **pair)
+    assert came["failure"]["kind"] == "credentials"
+    assert "does not trust the client certificate" in came.msg
+
+
+def test_a_certificate_of_another_project_is_said(hosts: Hosts, tmp_path: Path) -> None:
+    self_signed("narrow").write(tmp_path / "crt", tmp_path / "key")
+    for server in hosts.servers.values():
+        server.projects["other"] = {}
+        server.trust((tmp_path / "crt").read_text(), Certificate(restricted=True, projects=["other"]))
+    pair = {"lxd_client_cert": str(tmp_path / "crt"), "lxd_client_key": str(tmp_path / "key")}
+    came = hosts.run("vm", "lxd", hostname="web", **pair)
+    assert came.failed
+    assert came["failure"]["kind"] in ("forbidden", "not_found"), came.msg
+    narrow = hosts.run("vm", "lxd", hostname="web", **pair, lxd_project="other")
+    assert not narrow.failed, narrow.msg
+
+
+def test_a_project_that_is_not_there_is_said(hosts: Hosts) -> None:
+    came = hosts.run("vm", "lxd", hostname="web", lxd_project="moon")
+    assert came["failure"]["kind"] == "not_found"
+    assert "has no project moon" in came.msg
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_commissioning_that_fails_is_told_with_what_to_do(hosts: Hosts, via: str) -> None:
+    hosts.sim.fault("machine", hostname="cp-2", action="commission")
+    came = hosts.run("vm_set", via, claim="cp", count=3)
+    assert came["failure"]["kind"] == "failed_state", came.msg
+    assert came["summary"] == {"failed": 1, "ready": 2}
+    assert "metalshift.maas.machine brings it back to ready, or state: absent removes it." in came.msg
+    assert "recover" not in came.msg
+    gone = hosts.run("vm_set", via, claim="cp", state="absent")
+    assert not gone.failed, gone.msg
+    assert (hosts.in_lxd, hosts.in_maas) == ({}, {})
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_who_does_not_wait_finds_the_vms_unfinished_and_finishes_them_later(hosts: Hosts, via: str) -> None:
+    hosts.sim.auto(0)
+    wish = {"claim": "cp", "count": 2, "interfaces": ADDRESSES}
+    came = hosts.run("vm_set", via, **wish, wait=False)
+    assert came["summary"] == {"commissioning": 2}, came.msg
+    hosts.sim.auto(0.02)
+    later = hosts.run("vm_set", via, **wish)
+    assert later["summary"] == {"ready": 2}, later.msg
+    assert hosts.addresses() == {"cp-1": ["10.99.0.71"], "cp-2": ["10.99.0.72"]}
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_no_key_is_shown(hosts: Hosts, via: str) -> None:
+    key = Path(hosts.servers["kvm1"].client_key).read_text()
+    reach = hosts.reach(via)
+    given = {**reach, "lxd_client_key": key} if via == "lxd" else reach
+    for args in ({"claim": "cp", "count": 1}, {"claim": "cp", "count": 1, "spread": "wide"}):
+        came = run_task(hosts.sim, "vm_set", {**given, **QUICK, **args})
+        assert_no_secret(str(came.result), [key.splitlines()[3], hosts.sim.api_key])
+
+
+# -- which way ---------------------------------------------------------------------------------------------------------
+
+
+def test_auto_takes_what_maas_can_do(hosts: Hosts) -> None:
+    made = hosts.run("vm", "auto", hostname="one")
+    assert not made.failed, made.msg
+    assert [request.op for request in hosts.sim.requests.writes()] == ["compose"]
+
+
+def test_auto_goes_to_lxd_where_maas_has_no_vm_hosts_any_more(hosts: Hosts) -> None:
+    hosts.sim.set_version("no-vmhosts")
+    made = hosts.run("vm", "auto", hostname="one")
+    assert not made.failed, made.msg
+    assert list(hosts.in_lxd) == ["one"]
+    came = run_task(hosts.sim, "vm", {"hostname": "two", **QUICK})
+    assert came["failure"]["kind"] == "unsupported"
+    assert "via: lxd" in came.msg
+
+
+def test_auto_goes_to_lxd_for_a_host_that_maas_does_not_have(hosts: Hosts) -> None:
+    for vm_host in list(hosts.sim.state.vm_hosts):
+        client(hosts.sim).delete(f"vm-hosts/{vm_host.id}/")
+    made = hosts.run("vm", "auto", hostname="one")
+    assert not made.failed, made.msg
+    assert list(hosts.in_lxd) == ["one"]
+
+
+def test_one_lxd_alone_needs_no_list(hosts: Hosts) -> None:
+    server = hosts.servers["kvm1"]
+    reach = {
+        "lxd_endpoint": server.endpoint, "lxd_client_cert": server.client_cert, "lxd_client_key": server.client_key,
+        "lxd_server_cert": server.server_cert, "lxd_project": "maas",
+    }  # fmt: skip
+    wish: dict[str, Any] = {"hostname": "web", "via": "lxd", "interfaces": [{"parent": "lxdbr0"}], **reach, **QUICK}
+    # MAAS reaches it at the address under which the simulator knows it.
+    wish["lxd_hosts"] = [{"name": "kvm1", "endpoint": server.endpoint, "power_address": server.address}]
+    made = run_task(hosts.sim, "vm", wish)
+    assert not made.failed, made.msg
+    device = hosts.servers["kvm1"].projects["maas"]["web"].devices["eth0"]
+    assert device["network"] == "lxdbr0"
+
+
+def test_an_lxd_too_new_for_maas_is_passed_over_with_the_way_out(sim: Simulator) -> None:
+    hosts = Hosts.up(sim, zones=("az1",), version="6.7")
+    came = hosts.run("vm", "maas", hostname="web")
+    assert "kvm1: LXD 6.7 is too new for this MAAS (via: lxd works)" in came.msg
+    made = hosts.run("vm", "lxd", hostname="web")
+    assert not made.failed, made.msg
+    assert hosts.servers["kvm1"].projects["maas"]["web"].config["boot.mode"] == "uefi-nosecureboot"

@@ -12,7 +12,7 @@ from types import TracebackType
 
 from lab.simulator import Simulator
 from lab.simulator.http import Request, Response
-from lab.simulator.server import Server
+from lab.simulator.server import Answer, Server
 
 # What has become of the request when the run dies.
 RECEIVED, COMMITTED, ANSWERED = "received", "committed", "answered"
@@ -25,7 +25,7 @@ class Door:
 
     def __init__(self, sim: Simulator, *, jitter: float = 0.0, seed: int = 0) -> None:
         self._world = sim.world
-        self._server = Server("127.0.0.1", 0, self._answer)
+        self._server = Server("127.0.0.1", 0, lambda request: self.stand(request, self._world.answer))
         self._lock = threading.Lock()
         self._jitter = jitter
         self._chance = random.Random(seed)
@@ -56,7 +56,8 @@ class Door:
         with self._lock:
             self._strike = None
 
-    def _answer(self, request: Request) -> Response | None:
+    def stand(self, request: Request, answer: Answer) -> Response | None:
+        """Let somebody answer a request, and strike before or after. Other doors may lead here, too."""
         with self._lock:
             self.count += 1
             struck = self._strike if self.count == self._at else None
@@ -65,7 +66,7 @@ class Door:
             struck()
             return None
         time.sleep(pause)
-        response = self._world.answer(request)
+        response = answer(request)
         if struck and self._when == COMMITTED:
             struck()
             return None

@@ -18,8 +18,10 @@ PLUGINS = "ansible_collections.metalshift.maas.plugins"
 # All is imported once, and each run is forked from there.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload([__name__])
-for _preloaded in ("machine", "machine_set", "vm_host"):
+for _preloaded in ("machine", "machine_set", "vm", "vm_host", "vm_set"):
     importlib.import_module(f"{PLUGINS}.modules.{_preloaded}")
+# It is otherwise imported with the first request to an LXD.
+importlib.import_module(f"{PLUGINS}.module_utils._lxd.client")
 LONGEST = 60.0
 
 

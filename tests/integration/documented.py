@@ -24,6 +24,7 @@ EXAMPLES = {
     "README.md 2": "integration/test_readme.py",
     "capi_provider_maas/README.md 1": "hosted/test_roles_capi_provider_maas.py",
     "capi_provider_maas/README.md 2": "hosted/test_roles_capi_provider_maas.py",
+    "control_plane_vms/README.md 1": SIMULATOR,
     "hosted_openshift/README.md 1": LAB,
     "hypershift_operator/README.md 1": "hosted/test_roles_hypershift_operator.py",
     "claims_guide.rst 1": SIMULATOR,

@@ -12,6 +12,7 @@ from pathlib import Path
 import certifi
 import pytest
 
+from integration.arranging import client
 from integration.cases import deployed_with_lxd
 from integration.documented import EXAMPLES, ROOT, SIMULATOR, blocks, playbook
 from integration.harness import clean_environment, reach
@@ -60,9 +61,15 @@ def three_hosts(sim: Simulator, folder: Path) -> Words:
     return words
 
 
+def three_hosts_and_a_domain(sim: Simulator, folder: Path) -> Words:
+    client(sim).post("domains/", {"name": "lab.example.com"})
+    return three_hosts(sim, folder)
+
+
 #: What has to be there before, and returns the words of the example that are replaced.
 BEFORE: Mapping[str, Callable[[Simulator, Path], Words]] = {
     "claims_guide.rst 1": racks,
+    "control_plane_vms/README.md 1": three_hosts_and_a_domain,
     "failures_guide.rst 1": nothing,
     "getting_started_guide.rst 1": nothing,
     "machines_guide.rst 1": nothing,

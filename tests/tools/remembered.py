@@ -71,7 +71,8 @@ def _references() -> Iterator[str]:
     named = os.environ.get("REFERENCE_CRDS")
     for folder in [Path(named)] if named else sorted(ROOT.parent.glob(REFERENCE)):
         for path in sorted(path for path in folder.glob(f"{FORK}/**/*") if path.is_file()):
-            yield f"{path} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            # Where the clone and the reference lie does not matter.
+            yield f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 def _given() -> Iterator[str]:

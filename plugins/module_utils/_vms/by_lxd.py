@@ -106,13 +106,13 @@ class ByLxd:
         )
 
     def names_like(self, prefix: str) -> set[str]:
-        return {name for seen in self._seen.values() for name in seen.vms if name.startswith(prefix)}
+        return {name for seen in self._seen.values() for name in seen.claims if name.startswith(prefix)}
 
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
         where: dict[str, list[str]] = {}
         for host, seen in self._seen.items():
             for name in names:
-                if name in seen.vms:
+                if name in seen.claims:
                     where.setdefault(name, []).append(host)
         known = {str(machine["hostname"]): machine for machine in machines}
         found = []

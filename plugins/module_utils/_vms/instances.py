@@ -7,8 +7,9 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
@@ -24,6 +25,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import O
 
 # By which a run knows what a killed one left: MAAS does not know it yet.
 CLAIM = "user.metalshift_claim"
+# What stands between the name of a VM and the number of a volume.
+VOLUME = "-disk"
 ANY = Attachment(Nic("eth0"))
 QEMU = "qemu"
 # What LXD calls machines, and MAAS.
@@ -49,11 +52,15 @@ class Instances:
     networks: Mapping[str, tuple[bool, bool]] = field(default_factory=dict)
     # The VMs of the project, by name.
     vms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Volumes that are ours, by the name of the VM: where they are, and the claim. A killed run may leave them alone.
+    volumes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
 
     @property
     def claims(self) -> dict[str, str]:
-        return {name: str((vm.get("config") or {}).get(CLAIM, "")) for name, vm in self.vms.items()}
+        """What each VM says of itself, or where only volumes are, what these say of it."""
+        alone = {name: next(iter(volumes.values())) for name, volumes in self.volumes.items()}
+        return {**alone, **{name: str((vm.get("config") or {}).get(CLAIM, "")) for name, vm in self.vms.items()}}
 
     def nic(self, network: str) -> dict[str, str]:
         """The device that hangs on it."""
@@ -93,8 +100,25 @@ def read(lxd: Lxd) -> Instances:
             for each in listed
             if each.get("type") == VIRTUAL_MACHINE and each.get("project", lxd.project) == lxd.project
         },
+        volumes=_our_volumes(lxd, storage),
         pinned=frozenset(core for each in listed for core in _pins(each)),
     )
+
+
+def _our_volumes(lxd: Lxd, pools: Iterable[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for pool in pools:
+        path = _volumes_of(pool)
+        for each in lxd.get(path, {"recursion": 1, "project": lxd.project}, what="list the volumes"):
+            vm, dash, number = str(each["name"]).rpartition(VOLUME)
+            claim = (each.get("config") or {}).get(CLAIM)
+            if claim and dash and number.isdigit():
+                found.setdefault(vm, {})[f"{path}/{each['name']}"] = str(claim)
+    return found
+
+
+def _volumes_of(pool: str) -> str:
+    return f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
 
 
 def _room_in(lxd: Lxd, pool: str, project: Mapping[str, str]) -> Room:
@@ -204,27 +228,23 @@ def _disks(lxd: Lxd, seen: Instances, order: Order) -> dict[str, dict[str, str]]
         }
     }
     for number, disk in enumerate(others, start=1):
-        name, pool = _volume_name(order.name, number), disk.pool or seen.default_storage
-        _make_volume(lxd, seen, pool, name, disk)
+        name, pool = f"{order.name}{VOLUME}{number}", disk.pool or seen.default_storage
+        _make_volume(lxd, seen, pool, name, disk, order.claim)
         devices[f"disk{number}"] = {"type": "disk", "pool": pool, "source": name}
     return devices
 
 
-def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk) -> None:
-    query = {"project": seen.project}
-    collection = f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
-    what = f"create the volume {name}"
-    body = {"name": name, "type": "custom", "content_type": "block", "config": {"size": str(disk.size)}}
+def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk, claim: str) -> None:
+    query, collection = {"project": seen.project}, _volumes_of(pool)
+    config = {"size": str(disk.size), CLAIM: claim}
+    body = {"name": name, "type": "custom", "content_type": "block", "config": config}
+    settled = partial(lxd.find, f"{collection}/{name}", query)
     try:
-        lxd.post(collection, body, query, what=what, settled=lambda: lxd.find(f"{collection}/{name}", query))
+        lxd.post(collection, body, query, what=f"create the volume {name}", settled=settled)
     except Failure as failure:
         # A run that was killed before it made the VM.
         if not errors.exists_already(failure):
             raise
-
-
-def _volume_name(vm: str, number: int) -> str:
-    return f"{vm}-disk{number}"
 
 
 # -- removing ------------------------------------------------------------------------------------------------------
@@ -239,7 +259,7 @@ def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
         body = {"action": "stop", "force": True, "timeout": STOP_LIMIT}
         lxd.put(f"{path}/state", body, query, what=f"stop the VM {name}", settled=lambda: _is_stopped(lxd, path, query))
     gone = found is not None and lxd.delete(path, query, what=f"remove the VM {name}")
-    volumes = [volume for pool in seen.storage for volume in _volumes(lxd, seen, pool, name)]
+    volumes = seen.volumes.get(name, {})
     for volume in volumes:
         lxd.delete(volume, query, what=f"remove the volume {volume.rpartition('/')[2]}")
     return gone or bool(volumes)
@@ -248,12 +268,3 @@ def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
 def _is_stopped(lxd: Lxd, path: str, query: Mapping[str, str]) -> bool | None:
     found = lxd.find(path, query)
     return True if found is None or found.body.get("status") == "Stopped" else None
-
-
-def _volumes(lxd: Lxd, seen: Instances, pool: str, name: str) -> Sequence[str]:
-    """The volumes of a VM in one pool: a run may have been killed before it used them, or after."""
-    collection = f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
-    listed = lxd.get(collection, {"recursion": 1, "project": seen.project}, what="list the volumes")
-    prefix = f"{name}-disk"
-    own = [str(each["name"]) for each in listed if str(each["name"]).removeprefix(prefix).isdigit()]
-    return [f"{collection}/{each}" for each in own if each.startswith(prefix)]

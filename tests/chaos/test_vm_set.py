@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever kills runs of `vm_set`: another run repairs it, and nothing is left in MAAS or in LXD."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pytest
+
+from chaos.assassin import COMMITTED, Door
+from chaos.runs import Run
+from integration.vm_hosts import Hosts
+from lab.simulator import Simulator
+
+WAYS = ("maas", "lxd")
+SIZE = {"cores": 2, "memory": "2GiB", "disks": [{"size": "8GB"}, {"size": "1GB"}]}
+WISH = {"claim": "cp", "count": 5, **SIZE, "interfaces": [{"addresses": ["10.99.0.71-10.99.0.79"]}]}
+ABSENT = {"claim": "cp", "state": "absent"}
+ADDRESSES = {f"cp-{number}": [f"10.99.0.7{number}"] for number in range(1, 6)}
+HASTE = {"maas_timeout": 10, "wait_sleep": 0.01, "wait_timeout": 30}
+
+
+@pytest.fixture
+def hosts(sim: Simulator) -> Hosts:
+    hosts = Hosts.up(sim)
+    sim.auto(0.01)
+    return hosts
+
+
+@pytest.fixture
+def door(hosts: Hosts) -> Iterator[Door]:
+    """At it stands who kills, whether a request goes to MAAS or to an LXD."""
+    with Door(hosts.sim) as door:
+        for server in hosts.servers.values():
+            server.door.keeper = partial(door.stand, answer=server.door.answer)
+        yield door
+
+
+def begin(hosts: Hosts, door: Door, via: str, wish: Mapping[str, Any]) -> Run:
+    reach = {"maas_endpoint": door.url, "maas_api_key": hosts.sim.api_key}
+    return Run("vm_set", {**hosts.reach(via), **reach, **HASTE, **wish})
+
+
+def complete(hosts: Hosts, door: Door, via: str, wish: Mapping[str, Any]) -> dict[str, Any]:
+    result = begin(hosts, door, via, wish).end()
+    assert result is not None
+    assert not result.get("failed"), result["msg"]
+    return result
+
+
+def requests_of(hosts: Hosts, door: Door, via: str, wish: Mapping[str, Any]) -> int:
+    """How many an undisturbed run sends."""
+    door.kill(lambda: None, 0, COMMITTED)
+    complete(hosts, door, via, wish)
+    return door.count
+
+
+def killed(hosts: Hosts, door: Door, via: str, wish: Mapping[str, Any], at: int) -> bool:
+    """Kill a run at this request, when it has taken effect; whether that killed it."""
+    run = begin(hosts, door, via, wish)
+    door.kill(run.kill, at, COMMITTED)
+    result = run.end()
+    door.spare()
+    return result is None
+
+
+def assert_all_there(hosts: Hosts, where: str) -> None:
+    """Several are made at a time, so that after a kill those that are missing may go elsewhere: as evenly."""
+    assert hosts.addresses() == ADDRESSES, where
+    assert sorted(hosts.in_lxd) == list(ADDRESSES), where
+    assert sorted(Counter(hosts.in_lxd.values()).values()) == [1, 2, 2], where
+    assert {machine.status.label for machine in hosts.in_maas.values()} == {"Ready"}, where
+    assert len(hosts.volumes) == len(ADDRESSES), where
+
+
+def assert_nothing_left(hosts: Hosts, where: str) -> None:
+    assert (hosts.in_lxd, list(hosts.in_maas), hosts.volumes) == ({}, [], []), where
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_set_killed_at_any_request_is_completed_and_removed_by_other_runs(hosts: Hosts, door: Door, via: str) -> None:
+    makes, removes = (requests_of(hosts, door, via, wish) for wish in (WISH, ABSENT))
+    dead = 0
+    for at in range(1, max(makes, removes) + 1):
+        dead += killed(hosts, door, via, WISH, at)
+        complete(hosts, door, via, WISH)
+        assert_all_there(hosts, f"request {at} of making")
+        dead += killed(hosts, door, via, ABSENT, at)
+        complete(hosts, door, via, ABSENT)
+        assert_nothing_left(hosts, f"request {at} of removing")
+    # How often a run looks while it waits varies a little.
+    assert dead >= makes + removes - 10
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_runs_at_once_make_one_set(hosts: Hosts, via: str) -> None:
+    with Door(hosts.sim, jitter=0.01) as door:
+        for time in range(3):
+            runs = [begin(hosts, door, via, WISH) for _number in range(3)]
+            results = [run.end() for run in runs]
+            # A run may lose a race for a host or an address; then it says so, and the next one finds all as it is.
+            assert all(result is not None for result in results)
+            complete(hosts, door, via, WISH)
+            assert sorted(hosts.in_lxd) == sorted(hosts.in_maas) == list(ADDRESSES), time
+            complete(hosts, door, via, ABSENT)
+            assert_nothing_left(hosts, f"time {time}")

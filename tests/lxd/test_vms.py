@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""VMs on a real LXD, which the simulated MAAS drives: both ways, whole lives, and runs that are killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chaos.assassin import COMMITTED, Door
+from chaos.runs import Run
+from integration.arranging import client
+from integration.harness import Outcome, run_task
+from lab.lxd.server import RealLxd
+from lab.simulator import Simulator
+from lxd.place import Place
+
+WAYS = ("maas", "lxd")
+HOST = "kvm-host"
+# As much as fits on a machine with two cores and little memory; the VMs are not booted.
+SMALL = {"cores": 1, "memory": "1GiB", "disks": [{"size": "1GB"}, {"size": "1GB"}]}
+QUICK = {"wait_sleep": 0.05, "wait_timeout": 120}
+RATIO = 50.0
+
+
+class RealHost:
+    """One real LXD as a host for VMs, known to MAAS and reached by itself."""
+
+    def __init__(self, sim: Simulator, lxd: RealLxd, project: str) -> None:
+        self.sim, self.lxd, self.project = sim, lxd, project
+        sim.real_lxd(lxd.endpoint)
+        sim.auto(0.05)
+        cards = lxd.local.get("/1.0/resources")["network"]["cards"]
+        sim.machine(HOST, status="Deployed", zone="az1", mac_addresses=[cards[0]["ports"][0]["address"]])
+        pair = {"certificate": Path(lxd.client_cert).read_text(), "key": Path(lxd.client_key).read_text()}
+        form = {"type": "lxd", "name": HOST, "power_address": lxd.endpoint, "project": project, **pair}
+        made = client(sim).post("vm-hosts/", form)
+        client(sim).put(f"vm-hosts/{made['id']}/", {"cpu_over_commit_ratio": 10, "memory_over_commit_ratio": 10})
+        sim.forward(1)
+
+    @cached_property
+    def reach(self) -> dict[str, Any]:
+        host = {"name": HOST, "endpoint": self.lxd.endpoint, "cpu_over_commit_ratio": RATIO}
+        return {
+            "lxd_hosts": [{**host, "memory_over_commit_ratio": RATIO}],
+            "lxd_client_cert": self.lxd.client_cert,
+            "lxd_client_key": self.lxd.client_key,
+            "lxd_server_cert": self.lxd.server_cert,
+            "lxd_project": self.project,
+        }
+
+    def options(self, via: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        given = {"via": via, **QUICK, **args}
+        if via == "maas":
+            return given
+        nics = args.get("interfaces") or [{}]
+        interfaces = [{**nic, "parent": self.lxd.bridge} for nic in nics]
+        return {**given, **self.reach, **({"interfaces": interfaces} if args.get("state") != "absent" else {})}
+
+    def run(self, module: str, via: str, check: bool = False, **args: Any) -> Outcome:
+        came = run_task(self.sim, module, self.options(via, args), check=check)
+        assert not came.failed, came.msg
+        return came
+
+    # -- what there is, past our own code ---------------------------------------------------------------------------
+
+    @property
+    def in_lxd(self) -> dict[str, str]:
+        told = self.lxd.local.get(f"/1.0/instances?recursion=1&project={self.project}")
+        return {each["name"]: each["status"] for each in told}
+
+    @property
+    def in_maas(self) -> dict[str, str]:
+        return {each.hostname: each.status.label for each in self.sim.state.machines if each.hostname != HOST}
+
+    @property
+    def volumes(self) -> list[str]:
+        return [
+            each["name"]
+            for each in self.lxd.local.get(f"/1.0/storage-pools/default/volumes?recursion=1&project={self.project}")
+            if each["type"] == "custom"
+        ]
+
+    def clear(self) -> None:
+        for name in self.in_lxd:
+            if self.in_lxd[name] != "Stopped":
+                body = {"action": "stop", "force": True, "timeout": 30}
+                self.lxd.local("PUT", f"/1.0/instances/{name}/state?project={self.project}", body)
+            self.lxd.local("DELETE", f"/1.0/instances/{name}?project={self.project}")
+        for name in self.volumes:
+            self.lxd.local("DELETE", f"/1.0/storage-pools/default/volumes/custom/{name}?project={self.project}")
+        self.lxd.local("DELETE", f"/1.0/projects/{self.project}")
+
+
+@pytest.fixture
+def host(sim: Simulator, lxd: Place) -> Iterator[RealHost]:
+    if "qemu" not in lxd.real.drivers:
+        pytest.skip("LXD has no virtual machines where there is no /dev/kvm.")
+    host = RealHost(sim, lxd.real, lxd.name)
+    yield host
+    host.clear()
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_the_life_of_a_vm(host: RealHost, via: str) -> None:
+    wish = {"hostname": "web", **SMALL, "interfaces": [{"ip": "10.99.0.61"}]}
+    foreseen = host.run("vm", via, check=True, **wish)
+    assert (foreseen.changed, host.in_lxd) == (True, {})
+    vm = host.run("vm", via, **wish)["vm"]
+    assert (vm["vm_host"], vm["status_name"], vm["ip_addresses"]) == (HOST, "Ready", ["10.99.0.61"])
+    assert (list(host.in_lxd), host.in_maas, len(host.volumes)) == (["web"], {"web": "Ready"}, 1)
+    told = host.lxd.local.get(f"/1.0/instances/web?project={host.project}")
+    assert (told["config"]["limits.cpu"], told["config"]["security.secureboot"]) == ("1", "false")
+    assert host.lxd.bridge in (told["devices"]["eth0"].get("parent"), told["devices"]["eth0"].get("network"))
+    assert not host.run("vm", via, **wish).changed
+    assert host.run("vm", via, hostname="web", state="absent").changed
+    assert not host.run("vm", via, hostname="web", state="absent").changed
+    assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, [])
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_vm_is_switched_by_maas(host: RealHost, via: str) -> None:
+    host.run("vm", via, hostname="web", **SMALL)
+    for state, power, status in (("allocated", "on", "Running"), ("allocated", "off", "Stopped")):
+        args = {"machines": ["web"], "state": state, "power": power, **QUICK}
+        came = run_task(host.sim, "machine", args)
+        assert not came.failed, came.msg
+        assert host.in_lxd == {"web": status}
+    gone = host.run("vm", via, hostname="web", state="absent")
+    assert gone.changed
+    assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, [])
+
+
+def test_a_client_that_is_restricted_to_the_project_can_do_it_all(host: RealHost, lxd: Place) -> None:
+    host.run("vm", "maas", hostname="first", **SMALL)
+    narrow = lxd.pair()
+    body = "".join(Path(narrow["lxd_client_cert"]).read_text().splitlines()[1:-1])
+    restricted = {"type": "client", "name": "narrow", "restricted": True, "projects": [host.project]}
+    lxd.ask("POST", "certificates", {**restricted, "certificate": body})
+    host.reach = {**host.reach, **narrow}
+    made = host.run("vm", "lxd", hostname="web", **SMALL)
+    assert made["vm"]["status_name"] == "Ready"
+    host.run("vm", "lxd", hostname="web", state="absent")
+    assert list(host.in_lxd) == ["first"]
+
+
+# -- kills -------------------------------------------------------------------------------------------------------------
+
+WISH = {"claim": "cp", "count": 5, **SMALL}
+ABSENT = {"claim": "cp", "state": "absent"}
+NAMES = [f"cp-{number}" for number in range(1, 6)]
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_set_killed_five_times_is_completed_by_other_runs(host: RealHost, via: str) -> None:
+    """Kills of requests to LXD itself are among those on the LXD in memory; these are between its operations."""
+    with Door(host.sim) as door:
+        reach = {"maas_endpoint": door.url, "maas_api_key": host.sim.api_key, "maas_timeout": 30}
+
+        def begin(wish: Mapping[str, Any]) -> Run:
+            return Run("vm_set", {**host.options(via, wish), **reach})
+
+        def complete(wish: Mapping[str, Any]) -> None:
+            result = begin(wish).end()
+            assert result is not None
+            assert not result.get("failed"), result["msg"]
+
+        door.kill(lambda: None, 0, COMMITTED)
+        complete(WISH)
+        number = door.count
+        complete(ABSENT)
+        for at in sorted({1, number // 4, number // 2, 3 * number // 4, number - 1}):
+            run = begin(WISH)
+            door.kill(run.kill, at, COMMITTED)
+            run.end()
+            door.spare()
+            complete(WISH)
+            assert (sorted(host.in_lxd), sorted(host.in_maas), len(host.volumes)) == (NAMES, NAMES, 5), at
+            complete(ABSENT)
+            assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, []), at

@@ -516,7 +516,9 @@ def test_a_certificate_that_lxd_does_not_trust_is_said(hosts: Hosts, tmp_path: P
     assert "does not trust the client certificate" in came.msg
 
 
-def test_a_certificate_of_another_project_is_said(hosts: Hosts, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["5.0.2", "5.21.3"])
+def test_a_certificate_of_another_project_is_said(sim: Simulator, tmp_path: Path, version: str) -> None:
+    hosts = Hosts.up(sim, version=version)
     self_signed("narrow").write(tmp_path / "crt", tmp_path / "key")
     for server in hosts.servers.values():
         server.projects["other"] = {}

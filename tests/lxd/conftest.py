@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from integration.conftest import eavesdropped
+from integration.conftest import eavesdropped, one_simulator, sim
 from lab.lxd.server import RealLxd
 from lxd.place import Place
 
-__all__ = ["eavesdropped"]
+__all__ = ["eavesdropped", "one_simulator", "sim"]
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ class Instances:
 def read(lxd: Lxd) -> Instances:
     """All that matters of one LXD; a certificate that is restricted to the project sees it too."""
     project = {"project": lxd.project}
-    listed = lxd.get("instances", {"recursion": 1, "all-projects": "true"}, what="list the instances")
+    listed = _listed(lxd)
     resources = lxd.get("resources", project, what="say what it has")
     pools = lxd.get("storage-pools", {"recursion": 1, **project}, what="list the storage pools")
     networks = lxd.get("networks", {"recursion": 1, **project}, what="list the networks")
@@ -103,6 +103,19 @@ def read(lxd: Lxd) -> Instances:
         volumes=_our_volumes(lxd, storage),
         pinned=frozenset(core for each in listed for core in _pins(each)),
     )
+
+
+def _listed(lxd: Lxd) -> list[Mapping[str, Any]]:
+    """The instances of all projects, for all take from the host; those of our own where LXD shows no others."""
+    found: list[Mapping[str, Any]]
+    try:
+        found = lxd.get("instances", {"recursion": 1, "all-projects": "true"}, what="list the instances")
+    except Failure as failure:
+        # LXD 5.0 refuses that to a client that is restricted.
+        if failure.kind != "forbidden":
+            raise
+        found = lxd.get("instances", {"recursion": 1, "project": lxd.project}, what="list the instances")
+    return found
 
 
 def _our_volumes(lxd: Lxd, pools: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -63,6 +63,11 @@ class Version:
         return not self.has("instance_boot_mode")
 
     @property
+    def lists_all_projects_to_everybody(self) -> bool:
+        """Without those that a restricted client may not enter; measured: 5.0.2 refuses."""
+        return self.number >= (5, 21)
+
+    @property
     def restricted(self) -> str:
         """What a certificate hears that is kept out of something."""
         return "not authorized" if self.number < (5, 21) else "Certificate is restricted"

@@ -10,7 +10,17 @@ from datetime import datetime, timezone
 from typing import Any
 
 from lab.simulator.lxd import sizes
-from lab.simulator.lxd.api.asked import BAD_REQUEST, BROKEN, NOT_FOUND, Answer, Asked, Refused, address, changed
+from lab.simulator.lxd.api.asked import (
+    BAD_REQUEST,
+    BROKEN,
+    FORBIDDEN,
+    NOT_FOUND,
+    Answer,
+    Asked,
+    Refused,
+    address,
+    changed,
+)
 from lab.simulator.lxd.api.devices import missing_parent, wrong_config, wrong_device, wrong_disk
 from lab.simulator.lxd.api.operations import Operation, stamp
 from lab.simulator.lxd.api.projects import require
@@ -38,6 +48,8 @@ class Instances:
         everywhere = asked.query.get("all-projects") == "true"
         if not everywhere and not asked.client.may_enter(asked.project):
             require(asked, asked.project)
+        if everywhere and asked.client.restricted and not asked.server.knows.lists_all_projects_to_everybody:
+            raise Refused(FORBIDDEN, asked.server.knows.restricted)
         found = {}
         for project, instance in asked.server.instances():
             here = asked.client.may_enter(project) if everywhere else project == asked.project

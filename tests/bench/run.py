@@ -20,6 +20,7 @@ from typing import Any
 import lives
 import lxd_tasks
 import placing
+import vms
 import waits
 
 from lab.simulator import Simulator
@@ -46,6 +47,7 @@ def main() -> int:
     for count in (20, 100):
         print(f"  {deployment(count)}", flush=True)
     placing.report()
+    vms.report()
     lxd_tasks.report()
     lives.report()
     waits.report()

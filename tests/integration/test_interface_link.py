@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import linking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import links as links_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.address_survey import Survey
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import assign
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._static_addresses import assigned
 from integration.arranging import client, link, reserve
 from integration.cases import QUICK, lab_domain, other_vlan, two_nics
 from integration.harness import Outcome, run_task
@@ -201,7 +201,7 @@ def test_many_links_are_made_with_one_look_at_who_has_which_address(sim: Simulat
     survey = Survey(maas)
     ips = [f"10.99.0.{number}" for number in range(60, 70)]
     known = survey.of(ips)
-    chosen = assign([machine.hostname for machine in machines], {}, ips, known)
+    chosen = assigned({machine.hostname: number for number, machine in enumerate(machines, 1)}, ips, {})
     act = linking.Linking(maas, survey)
     sim.requests.clear()
     for node in Machines(maas).read(machine.system_id for machine in machines).values():

@@ -328,7 +328,7 @@ def test_a_machine_that_is_taken_away_goes_not_ready_and_comes_back(
 
     lab.fault("hold", name="capi-provider", namespace=second.namespace)
     taken(lab, system_id)
-    lab.until("the node is unknown", lambda: ready() == "Unknown", 60)
+    lab.until("the node is unknown", lambda: ready() == "Unknown", 180)
     found = condition(second.hosted_api.get(NODES, node) or {}, "Ready")
     assert (found["reason"], found["message"]) == ("NodeStatusUnknown", "Kubelet stopped posting node status.")
     lab.heal("hold")

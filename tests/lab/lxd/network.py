@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import random
+import secrets
 import subprocess
 from pathlib import Path
 
@@ -21,8 +22,9 @@ def free_subnet() -> ipaddress.IPv4Network:
 
 
 def free_bridge(stem: str) -> str:
-    """A name that no interface has."""
-    return next(name for number in range(1000) if not Path(f"/sys/class/net/{(name := f'{stem}{number}')}").exists())
+    """A name that no interface has, nor had a moment ago: who clears up after an LXD removes bridges by name."""
+    names = (f"{stem}{secrets.token_hex(3)}" for _number in range(1000))
+    return next(name for name in names if not Path(f"/sys/class/net/{name}").exists())
 
 
 def _known() -> list[ipaddress.IPv4Network]:

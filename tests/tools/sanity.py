@@ -71,8 +71,9 @@ def _key(environment: Environment, base: Path, pythons: list[Python]) -> str:
         mode = path.lstat().st_mode
         digest.update(f"{path.relative_to(base)} {mode:o} {hashlib.sha256(content).hexdigest()}\n".encode())
     found = [shutil.which(f"python3.{minor}") for minor in range(20)]
-    programs = [environment.home.name, *map(str, pythons), *filter(None, found), shutil.which("pwsh") or ""]
-    digest.update("\0".join([*map(os.path.realpath, programs), *programs]).encode())
+    programs = [*filter(None, found), *filter(None, [shutil.which("pwsh")])]
+    known = [environment.home.name, *map(str, pythons), *programs, *map(os.path.realpath, programs)]
+    digest.update("\0".join(known).encode())
     digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()[:24]
 

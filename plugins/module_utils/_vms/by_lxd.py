@@ -10,7 +10,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -49,8 +49,6 @@ class LxdHost:
 
 class ByLxd:
     """Makes and removes VMs in LXD, and their machines in MAAS."""
-
-    name = "lxd"
 
     def __init__(
         self,
@@ -167,10 +165,6 @@ class ByLxd:
                 "key": identity.key if identity else "",
             },
         ).enlist_form()
-
-    def commissioning(self, order: Order) -> Mapping[str, Any]:
-        """It would set up the interfaces anew."""
-        return {"skip_networking": True} if any(one.is_linked for one in order.attachments) else {}
 
     # -- removing -------------------------------------------------------------------------------------
 

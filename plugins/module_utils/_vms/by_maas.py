@@ -19,6 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import named
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import PATHS
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import VMHosts, patient
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_capacity import (
     is_too_new,
@@ -31,20 +32,16 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments i
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
-# Where what a form needs by its number is found by its name.
-PATHS: Mapping[str, str] = {"zone": "zones/", "pool": "resourcepools/", "domain": "domains/"}
-
 
 class ByMaas:
     """Composes and deletes VMs; MAAS does the same in LXD."""
-
-    name = "maas"
 
     def __init__(self, maas: Client, machines: Machines) -> None:
         self._maas = maas
         self._slow = patient(maas)
         self._machines = machines
         self._hosts = VMHosts(maas)
+        self._ids: dict[str, dict[str, int]] = {}
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -121,14 +118,6 @@ class ByMaas:
         if noun not in self._ids:
             self._ids[noun] = {one["name"]: one["id"] for one in self._maas.get(PATHS[noun])}
         return self._ids[noun].get(name)
-
-    @cached_property
-    def _ids(self) -> dict[str, dict[str, int]]:
-        return {}
-
-    def commissioning(self, order: Order) -> Mapping[str, Any]:
-        """MAAS keeps the interfaces that it was asked for when it commissions by itself, but not later."""
-        return {"skip_networking": True} if any(one.is_linked for one in order.attachments) else {}
 
     # -- removing -------------------------------------------------------------------------------------
 

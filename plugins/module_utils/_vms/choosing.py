@@ -75,7 +75,7 @@ class Tools:
         hosts = params.get("lxd_hosts") or []
         if params["via"] == LXD or (params["via"] == AUTO and hosts and not self._maas_has_hosts(hosts)):
             return self._by_lxd(hosts)
-        return ByMaas(self.task.maas, self.machines)
+        return self._by_maas
 
     def _maas_has_hosts(self, hosts: list[Mapping[str, Any]]) -> bool:
         """Whether MAAS has VM hosts at all, and those that are named among them."""

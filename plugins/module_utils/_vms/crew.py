@@ -153,7 +153,7 @@ class Crew:
 
     def _goal(self, vm: Vm) -> Goal:
         unfinished = _is_unfinished(vm.machine) or (vm.is_new and not _is_held(vm.machine))
-        forms = {Op.COMMISSION: self._way.commissioning(vm.order)}
+        forms = {Op.COMMISSION: vm.order.commissioning}
         wish = Wish(state=State.READY if unfinished else State.PRESENT)
         return Goal(wish, forms, vm.order.claim, _changing(vm.changes))
 

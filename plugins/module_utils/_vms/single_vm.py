@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Place, Rules, place
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
@@ -60,7 +61,7 @@ def converge_one(task: Task) -> Result:
 
 
 def _refuse_no_vm(machine: Machine, name: str) -> None:
-    if not machine.get("pod") and machine.get("power_type") not in ("lxd", "virsh"):
+    if not is_virtual(machine):
         raise Failure(
             "conflict",
             f"{name} is the hostname of a machine that is no VM.",
@@ -132,9 +133,11 @@ def _placed(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> 
 def _refuse_taken(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> None:
     """Addresses that somebody else has, before anything is made."""
     ips = [attachment.nic.static for attachment in attachments if attachment.nic.static]
-    occupancy = tools.cabling.look(ips) if ips else None
-    for ip in ips if occupancy else ():
-        obstacle = occupancy.obstacle(ip, lambda use: use.node == wanted.name or use.own) if occupancy else None
+    if not ips:
+        return
+    occupancy = tools.cabling.look(ips)
+    for ip in ips:
+        obstacle = occupancy.obstacle(ip, lambda use: use.node == wanted.name or use.own)
         if obstacle is not None:
             raise obstacle.failure(ip, f"given to {wanted.name}")
 

@@ -36,11 +36,14 @@ class Order:
     def ip(self, attachment: Attachment) -> str:
         return self.addresses.get(attachment.nic.name) or attachment.nic.static
 
+    @property
+    def commissioning(self) -> Mapping[str, Any]:
+        """What its commissioning is to be told, lest it set up anew the interfaces that were asked for."""
+        return {"skip_networking": True} if any(one.is_linked for one in self.attachments) else {}
+
 
 class Way(Protocol):
     """All that differs between the two ways."""
-
-    name: str
 
     def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
         """The hosts, with what keeps VMs of these interfaces away; who is pinned where only if that matters."""
@@ -59,6 +62,3 @@ class Way(Protocol):
 
     def clear(self, found: Found) -> bool:
         """Remove what is left of a VM when MAAS has forgotten it; whether there was something."""
-
-    def commissioning(self, order: Order) -> Mapping[str, Any]:
-        """What its commissioning is to be told."""

@@ -7,6 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
@@ -22,9 +23,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_decision 
     Decision,
     Sight,
     Wish,
+    begun,
     decide,
     foreseen,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_lxd import Asking, View, explained
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_work import Undone, Work, sight_of
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
@@ -35,7 +38,8 @@ def keep(task: Task) -> Result:
     """Bring a VM host that shall be there to the wished state."""
     wish, hosts = Wish.from_params(task.params), hosts_of(task)
     patience = Patience.from_params(task.params, task.clock, task.say)
-    sight = look(task, hosts, wish)
+    asking = Asking(task, task.params["server_cert"], wish.token)
+    sight = look(task, hosts, wish, asking)
     decision = decide(sight, wish, task.check)
     plan = decision.plan
     warnings = [*sight.warnings, *unknown_names(task, decision)]
@@ -44,10 +48,15 @@ def keep(task: Task) -> Result:
     if task.check:
         then = foreseen(sight, decision)
     else:
+        mode = decision.fields.default_macvlan_mode
         try:
             after = Work(task, hosts, wish, patience).carry_out(sight, decision) if plan else sight
         except Undone as undone:
-            return Result(changed=bool(decision.files), values={"vm_host": {}}, plan=plan, failure=undone.failure)
+            failure = explained(undone.failure, sight.lxd, mode)
+            return Result(changed=bool(decision.files), values={"vm_host": {}}, plan=plan, failure=failure)
+        except Failure as failure:
+            raise explained(failure, sight.lxd, mode) from failure
+        after = after if after is sight else seen_by_lxd(after, wish, asking)
         warnings += taken_over(after) if decision.registers else []
         then = after.told
     return Result(
@@ -62,15 +71,13 @@ def hosts_of(task: Task) -> VMHosts:
 # -- looking ---------------------------------------------------------------------------------------------------------
 
 
-def look(task: Task, hosts: VMHosts, wish: Wish) -> Sight:
+def look(task: Task, hosts: VMHosts, wish: Wish, asking: Asking) -> Sight:
     """Read all that the decision needs."""
     machines = Machines(task.maas)
     under, warnings = machine_under(machines, wish.machine, task.check)
     identity = wish.identity(under)
     near = vm_hosts_lookup.find(hosts, machines, identity)
     if near.meant is None:
-        if not wish.imports:
-            refuse_existing_vms(hosts, near, wish.fields.project or PROJECT)
         if under and under.get("status_name") != DEPLOYED:
             said = (
                 f"{under['hostname']} is {under.get('status_name')}, and MAAS would call it Deployed once LXD answers"
@@ -78,8 +85,23 @@ def look(task: Task, hosts: VMHosts, wish: Wish) -> Sight:
             if not task.check:
                 raise Failure("conflict", f"{said}.", object=str(under["hostname"]), hint="Deploy it first.")
             warnings = [*warnings, f"{said}."]
-        return Sight(identity, None, under, warnings=warnings)
-    return replace(sight_of(task, hosts, identity, near.meant), warnings=warnings)
+        sight = seen_by_lxd(Sight(identity, None, under, warnings=warnings), wish, asking)
+        if not wish.imports:
+            refuse_existing_vms(hosts, near, wish.fields.project or PROJECT, sight.lxd)
+        return sight
+    return seen_by_lxd(replace(sight_of(task, hosts, identity, near.meant), warnings=warnings), wish, asking)
+
+
+def seen_by_lxd(sight: Sight, wish: Wish, asking: Asking) -> Sight:
+    """The same, with what its LXD says itself to the certificate that MAAS has or is to have."""
+    known = sight.known
+    if known is not None:
+        return replace(sight, lxd=asking.view(known.endpoint, wish.given.pair or known.pair, known.project))
+    fields = begun(wish.fields, sight.node)
+    view = asking.view(fields.endpoint, wish.given.pair, fields.project or PROJECT)
+    # With these it will be trusted.
+    comes = bool(wish.password or wish.token) and view is not None and not view.is_trusted
+    return replace(sight, lxd=None if comes else view)
 
 
 def machine_under(machines: Machines, name: str | None, check: bool) -> tuple[Machine | None, list[str]]:
@@ -93,26 +115,28 @@ def machine_under(machines: Machines, name: str | None, check: bool) -> tuple[Ma
     return found, []
 
 
-def refuse_existing_vms(hosts: VMHosts, near: Neighbours, project: str) -> None:
-    """Registering makes machines of a project's VMs and commissions them, which restarts them.
-
-    MAAS itself knows of them only if the same LXD is registered already, with another project.
-    """
-    ids = {each.host["id"] for each in near.beside}
-    notes = hosts.notes() if ids else []
-    names = {
-        str(note.get("identifier"))
-        for note in notes
-        if note.get("bmc_id") in ids and note.get("project") == project and note.get("machine_id") is None
-    }
+def refuse_existing_vms(hosts: VMHosts, near: Neighbours, project: str, lxd: View | None) -> None:
+    """Registering makes machines of a project's VMs and commissions them, which restarts them."""
+    names = {*_noted(hosts, near, project), *(lxd.vms if lxd else ())}
     if names:
         raise Failure(
             "conflict",
             f"The project {project} has VMs already ({', '.join(sorted(names))}), and MAAS would commission them, "
             "which restarts them.",
-            object=near.beside[0].label,
+            object=f"project {project}",
             hint="Choose a project of its own, or set existing_vms: import to have them taken over.",
         )
+
+
+def _noted(hosts: VMHosts, near: Neighbours, project: str) -> Sequence[str]:
+    """The VMs of a project as far as MAAS knows: if the same LXD is registered already, with another project."""
+    ids = {each.host["id"] for each in near.beside}
+    notes = hosts.notes() if ids else []
+    return [
+        str(note.get("identifier"))
+        for note in notes
+        if note.get("bmc_id") in ids and note.get("project") == project and note.get("machine_id") is None
+    ]
 
 
 # -- telling ---------------------------------------------------------------------------------------------------------

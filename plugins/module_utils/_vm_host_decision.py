@@ -32,6 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_key
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_lookup import Identity
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_view import told
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_lxd import View
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,14 @@ class Sight:
     node: Machine | None
     guests: Sequence[Guest] = ()
     warnings: Sequence[str] = ()
+    # What its LXD says itself, if it could be asked.
+    lxd: View | None = None
 
     @property
     def told(self) -> dict[str, Any]:
-        return told(self.known or Known({}, {}), self.node, self.guests)
+        found = told(self.known or Known({}, {}), self.node, self.guests)
+        seen_by_lxd = self.lxd.obstacles(found["default_macvlan_mode"]) if self.lxd else []
+        return {**found, "obstacles": list(dict.fromkeys([*found["obstacles"], *seen_by_lxd]))}
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,8 @@ def foreseen(sight: Sight, decision: Decision) -> dict[str, Any]:
     now = sight.told
     if sight.known is None:
         begins = {**dict.fromkeys(now), **predicted(decision.fields), "predicted": True}
-        return {**begins, "schedulable": decision.opens}
+        obstacles = sight.lxd.obstacles(decision.fields.default_macvlan_mode) if sight.lxd else None
+        return {**begins, "schedulable": decision.opens, "obstacles": obstacles}
     if not decision.plan:
         return now
     unknown: set[str] = set()

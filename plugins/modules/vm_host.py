@@ -72,6 +72,17 @@ options:
       - A trust token of that LXD in place of a password. It is good once.
       - Used only as long as MAAS could not talk to the LXD.
     type: str
+  server_cert:
+    description:
+      - By what the LXD is known when the module asks it itself, which needs the Python library C(pylxd). Its
+        certificate or that of the authority that signed it, in PEM or as the path of a file, or the SHA-256 fingerprint
+        of its certificate.
+      - With the certificate of MAAS, LXD is then asked for what MAAS does not know or not say. VMs that the project
+        has already, the projects that the certificate is restricted to, storage pools, bridges, QEMU, and whether it
+        is too new for MAAS.
+      - If not set, only an LXD is asked that issued the O(token), which says by what it is known. An LXD that is not
+        reached from where Ansible runs is not asked either. RV(vm_host.obstacles) is then what MAAS says.
+    type: str
   zone:
     description: The availability zone, by name.
     type: str
@@ -116,8 +127,8 @@ options:
     description:
       - What is done when the project already has VMs that MAAS does not know. V(refuse) registers nothing, V(import)
         lets MAAS take them over and restart them.
-      - MAAS knows of them beforehand only if the same LXD is a VM host already, with another project. The task warns of
-        all that were taken over.
+      - They are known beforehand if LXD can be asked for them, see O(server_cert), or if it is a VM host already, with
+        another project. The task warns of all that were taken over.
     type: str
     choices: [refuse, import]
     default: refuse
@@ -153,10 +164,9 @@ options:
     default: 1.0
 requirements:
   - cryptography, which comes with ansible-core
+  - pylxd, with O(server_cert)
 notes:
-  - MAAS does not verify the certificate of the LXD.
-  - MAAS sees the storage pools, networks and version of an LXD, but not why it refuses to make a VM.
-    RV(vm_host.obstacles) says what it can know.
+  - MAAS does not verify the certificate of the LXD. The module asks no LXD that it cannot verify.
   - Members of an LXD cluster cannot be told apart by MAAS's API. They are not removed.
 seealso:
   - module: metalshift.maas.vm_host_info
@@ -310,7 +320,8 @@ vm_host:
           description: The memory in MiB.
           type: int
     obstacles:
-      description: What keeps MAAS from composing VMs there, in sentences, as far as MAAS can know.
+      description:
+        - What keeps MAAS from composing VMs there, in sentences, as far as MAAS knows, and LXD where it can be asked.
       type: list
       elements: str
   sample:
@@ -346,6 +357,7 @@ SPEC = Spec(
         "make_certificate": {"type": "bool", "default": False},
         "password": {"type": "str", "no_log": True},
         "token": {"type": "str", "no_log": True},
+        "server_cert": {"type": "str"},
         "zone": {"type": "str"},
         "pool": {"type": "str"},
         "tags": {"type": "list", "elements": "str"},

@@ -68,13 +68,14 @@ class Seen:
 class Lxd:
     """Sends requests to one LXD. Safe to use from several threads."""
 
-    def __init__(self, connection: Connection, *, clock: Clock = WALL_CLOCK) -> None:
+    def __init__(self, connection: Connection, *, clock: Clock = WALL_CLOCK, attempts: int = ATTEMPTS) -> None:
         if MISSING:
             raise missing_library(MISSING, "pylxd")
         self.connection = connection
         self.exchanges: list[Exchange] = []
         self.wrote = False
         self._clock = clock
+        self._attempts = attempts
         self._lock = threading.Lock()
         self._opening = threading.Lock()
         self._session = session(connection, clock, self._record)
@@ -299,7 +300,7 @@ class Lxd:
     def _another(self, attempt: int, began: float) -> bool:
         """Whether there may be another attempt, as far as number and time go."""
         longest = max(TIMEOUTS_TO_SPEND * self.connection.read_timeout, LEAST_TO_SPEND)
-        return attempt < ATTEMPTS and self._clock.now() - began < longest
+        return attempt < self._attempts and self._clock.now() - began < longest
 
     def _send(self, method: str, path: str, query: Query, body: Any, etag: str) -> Answer:
         """One attempt."""

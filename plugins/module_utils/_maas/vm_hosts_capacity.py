@@ -77,6 +77,14 @@ def is_too_new(host: Host) -> bool:
     return _number(str(host.get("version") or "")) >= TOO_NEW
 
 
+def with_boot_modes(version: str) -> str:
+    """What it means that an LXD has them."""
+    return (
+        f"LXD {version} has instance_boot_mode, and MAAS composes VMs without it: composing fails. "
+        "Use LXD 5.21, or make VMs with via: lxd."
+    )
+
+
 def remarks(host: Host, node: Node | None) -> list[str]:
     """What keeps VMs from being composed or from booting, although there is room for them."""
     if not is_discovered(host):
@@ -84,10 +92,7 @@ def remarks(host: Host, node: Node | None) -> list[str]:
     version = str(host["version"])
     said = []
     if is_too_new(host):
-        said.append(
-            f"LXD {version} has instance_boot_mode, and MAAS composes VMs without it: composing fails. "
-            "Use LXD 5.21, or make VMs with via: lxd."
-        )
+        said.append(with_boot_modes(version))
     if node is None:
         return [*said, "MAAS does not show the machine that it runs on, so nobody can tell its networks."]
     vlans = [interface["vlan"] for interface in node.get("interface_set") or () if interface.get("vlan")]

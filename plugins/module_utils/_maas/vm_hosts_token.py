@@ -33,6 +33,12 @@ def checked(token: str, now: datetime) -> str:
     return text
 
 
+def server_fingerprint(token: str) -> str:
+    """By what the LXD that issued a token is known; empty if the token does not say."""
+    content = _content(token.strip())
+    return str(content.get("fingerprint") or "") if isinstance(content, dict) else ""
+
+
 def _content(text: str) -> Any:
     try:
         return json.loads(base64.b64decode(text, validate=True))

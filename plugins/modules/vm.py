@@ -15,8 +15,11 @@ author:
 description:
   - Makes a VM on a host that has room for it, has MAAS commission it, and removes it from MAAS and LXD.
   - The hostname is its identity. A run that was killed, wherever that was, is repaired by running the task again.
-  - A VM that exists stays where it is and as large as it is. Its zone, pool, domain and tags are changed; another size
-    is refused, because MAAS cannot change it.
+  - A VM that exists stays where it is. Its zone, pool, domain and tags are changed.
+  - Its cores, memory, pinned cores and huge pages are changeable with O(via=lxd) when it is stopped. MAAS learns the
+    new size by commissioning it, which is done at once if it is ready, and by the next run when it is ready again.
+  - Disks are not changeable, and with O(via=maas) no size is, because MAAS cannot change it. What cannot be changed is
+    refused with what there is.
   - For several VMs of a kind there is M(metalshift.maas.vm_set), which spreads them. To deploy a VM, use
     M(metalshift.maas.machine).
 extends_documentation_fragment:
@@ -39,7 +42,7 @@ options:
     choices: [present, absent]
     default: present
   pinned_cores:
-    description: The cores of the host, by number, that a new VM gets for itself. They say O(cores), too.
+    description: The cores of the host, by number, that the VM gets for itself. They say O(cores), too.
     type: list
     elements: int
   interfaces:

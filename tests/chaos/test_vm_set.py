@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever kills runs of `vm_set`: another run repairs it, and nothing is left in MAAS or in LXD."""
+"""Whatever kills runs of `vm_set` and `vm`: another run repairs it, and nothing is left in MAAS or in LXD."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def door(hosts: Hosts) -> Iterator[Door]:
 
 def begin(hosts: Hosts, door: Door, via: str, wish: Mapping[str, Any]) -> Run:
     reach = {"maas_endpoint": door.url, "maas_api_key": hosts.sim.api_key}
-    return Run("vm_set", {**hosts.reach(via), **reach, **HASTE, **wish})
+    return Run("vm_set" if "claim" in wish else "vm", {**hosts.reach(via), **reach, **HASTE, **wish})
 
 
 def complete(hosts: Hosts, door: Door, via: str, wish: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,6 +94,24 @@ def test_a_set_killed_at_any_request_is_completed_and_removed_by_other_runs(host
         assert_nothing_left(hosts, f"request {at} of removing")
     # How often a run looks while it waits varies a little.
     assert dead >= makes + removes - 10
+
+
+def test_a_resize_killed_at_any_request_is_completed_by_another_run(hosts: Hosts, door: Door) -> None:
+    complete(hosts, door, "lxd", {"hostname": "web", "cores": 2})
+    instance = hosts.servers["kvm1"].projects["maas"]["web"]
+    instance.running = False
+    sizes = [{"hostname": "web", "cores": cores} for cores in (3, 2)]
+    number = requests_of(hosts, door, "lxd", sizes[0])
+    dead = 0
+    for at in range(1, number + 1):
+        wish, instance.running = sizes[at % 2], False
+        dead += killed(hosts, door, "lxd", wish, at)
+        complete(hosts, door, "lxd", wish)
+        machine = hosts.in_maas["web"]
+        assert (int(instance.config["limits.cpu"]), machine.cpu_count) == (wish["cores"],) * 2, at
+        assert machine.status.label == "Ready", at
+        assert not complete(hosts, door, "lxd", wish)["changed"], at
+    assert dead >= number - 5
 
 
 @pytest.mark.parametrize("via", WAYS)

@@ -158,19 +158,150 @@ def test_a_deployed_vm_is_released_and_removed(hosts: Hosts, via: str) -> None:
     assert (hosts.in_lxd, hosts.in_maas) == ({}, {})
 
 
+# -- another size ------------------------------------------------------------------------------------------------------
+
+NOT_CHANGEABLE: Mapping[str, str] = {
+    "maas": "2 cores, not 3, and 4 GiB of memory, not 8 GiB, and disks of 20 GB and 30 GB, not 20 GB, "
+    "and the size of a VM is not changeable in MAAS.",
+    "lxd": "disks of 20 GB and 30 GB, not 20 GB, and the disks of a VM are not changeable.",
+}
+
+
 @pytest.mark.parametrize("via", WAYS)
-def test_a_vm_of_another_size_is_said_not_to_be_changeable(hosts: Hosts, via: str) -> None:
+def test_what_is_not_changeable_of_a_size_is_said(hosts: Hosts, via: str) -> None:
     hosts.run("vm", via, hostname="web", **BIG)
+    hosts.clear()
     came = hosts.run("vm", via, hostname="web", cores=3, memory="8GiB", disks=[{"size": "20GB"}])
-    assert came.msg.startswith(
-        "web has 2 cores, not 3, and 4 GiB of memory, not 8 GiB, and disks of 20 GB and 30 GB, not 20 GB, and the size "
-        "of a VM is not changeable in MAAS."
-    )
+    assert came["failure"]["kind"] == "conflict"
+    assert came.msg.startswith(f"web has {NOT_CHANGEABLE[via]}")
+    assert hosts.writes() == []
     hosts.run("vm_set", via, claim="cp", count=1, cores=2)
     hosts.clear()
     came = hosts.run("vm_set", via, claim="cp", count=1, cores=4)
     assert came["warnings"] == ["cp-1 has 2 cores, not 4. It stays so: a set does not change the size of its VMs."]
     assert (came.changed, hosts.writes()) == (False, [])
+
+
+def stop(hosts: Hosts, name: str = "web", runs: bool = False) -> None:
+    hosts.servers[hosts.in_lxd[name]].projects["maas"][name].running = runs
+
+
+# What a VM is made with, what is asked for then, and what LXD gives it.
+RESIZED: Mapping[str, tuple[Args, Args, Mapping[str, str]]] = {
+    "more": (BIG, {"cores": 3, "memory": "8GiB"}, {"limits.cpu": "3", "limits.memory": "8192MiB"}),
+    "less": (BIG, {"cores": 1}, {"limits.cpu": "1", "limits.memory": "4096MiB"}),
+    "cores of its own": ({"cores": 2}, {"cores": 2, "pinned": True}, {"limits.cpu": "0-0,1-1"}),
+    "certain cores": ({"cores": 2, "pinned": True}, {"pinned_cores": [5, 7]}, {"limits.cpu": "5-5,7-7"}),
+    "more cores of its own": ({"cores": 2, "pinned": True}, {"cores": 3}, {"limits.cpu": "0-0,1-1,2-2"}),
+    "memory beside cores of its own": (
+        {"pinned_cores": [4, 6]},
+        {"memory": "3GiB"},
+        {"limits.cpu": "4-4,6-6", "limits.memory": "3072MiB"},
+    ),
+    "huge pages": ({"cores": 2}, {"hugepages": True}, {"limits.memory.hugepages": "true"}),
+}
+
+
+@pytest.mark.parametrize(("made", "wish", "limits"), RESIZED.values(), ids=RESIZED)
+def test_a_stopped_vm_gets_another_size_in_lxd_and_maas_learns_it(
+    hosts: Hosts, made: Args, wish: Args, limits: Mapping[str, str]
+) -> None:
+    nics = [{"ip": "10.99.0.61"}]
+    hosts.run("vm", "lxd", hostname="web", interfaces=nics, **made)
+    stop(hosts)
+    hosts.clear()
+    foreseen = hosts.run("vm", "lxd", check=True, hostname="web", **wish)
+    assert hosts.writes() == []
+    came = hosts.run("vm", "lxd", hostname="web", **wish)
+    assert not came.failed, came.msg
+    assert (foreseen["diff"], foreseen.changed) == (came["diff"], True)
+    instance = hosts.servers["kvm1"].projects["maas"]["web"]
+    assert {key: instance.config.get(key) for key in limits} == limits
+    vm, machine = came["vm"], hosts.in_maas["web"]
+    figures = {"cpu_count": wish.get("cores"), "memory": {"8GiB": 8192, "3GiB": 3072}.get(wish.get("memory"))}
+    for name, figure in figures.items():
+        assert figure in (None, vm[name]), name
+        assert figure in (None, foreseen["vm"][name]), name
+    assert (machine.status.label, hosts.addresses()) == ("Ready", {"web": ["10.99.0.61"]})
+    stop(hosts)
+    again = hosts.run("vm", "lxd", hostname="web", **wish)
+    assert (again.failed, again.changed, again.result.get("warnings")) == (False, False, None), again.msg
+
+
+def test_a_running_vm_is_said_to_be_changeable_when_it_is_stopped(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web", **BIG)
+    stop(hosts, runs=True)
+    hosts.clear()
+    for check in (True, False):
+        came = hosts.run("vm", "lxd", check=check, hostname="web", cores=3)
+        assert came["failure"]["kind"] == "conflict"
+        assert came.msg == (
+            "web has 2 cores, not 3, which is changeable when it is stopped, and it runs. Switch it off with "
+            "metalshift.maas.machine and power: off, and run this task again."
+        )
+    assert hosts.writes() == []
+
+
+def test_a_host_is_not_made_to_give_more_than_it_has(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web", hosts=["kvm2"], **BIG)
+    hosts.run("vm", "lxd", hostname="neighbour", hosts=["kvm2"], memory="20GiB", pinned=True, cores=2)
+    stop(hosts)
+    hosts.clear()
+    for wish, why in (
+        ({"memory": "16GiB"}, "kvm2: needs 16 GiB, 12 GiB free."),
+        ({"pinned_cores": [1, 2]}, "kvm2: needs core 1 and 2 for itself."),
+    ):
+        came = hosts.run("vm", "lxd", hostname="web", **wish)
+        assert came["failure"]["kind"] == "capacity"
+        assert f"web in its new size cannot be placed: {why}" in came.msg
+    assert hosts.writes() == []
+    assert hosts.run("vm", "lxd", hostname="web", memory="12GiB").changed
+
+
+def test_of_a_deployed_vm_maas_keeps_the_former_figures_until_it_is_ready(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web", **BIG)
+    deployed = {"machines": ["web"], "state": "deployed", **QUICK}
+    assert not run_task(hosts.sim, "machine", deployed).failed
+    assert not run_task(hosts.sim, "machine", {**deployed, "power": "off"}).failed
+    says = "MAAS goes on saying that web has 2 cores, not 3, until it is ready and this task is run again"
+    for changes in (True, False):
+        came = hosts.run("vm", "lxd", hostname="web", cores=3)
+        assert (came.changed, came["vm"]["cpu_count"], came["vm"]["status_name"]) == (changes, 2, "Deployed"), came.msg
+        assert says in came["warnings"][0]
+    assert not run_task(hosts.sim, "machine", {"machines": ["web"], "state": "ready", **QUICK}).failed
+    came = hosts.run("vm", "lxd", hostname="web", cores=3)
+    assert (came.changed, came["vm"]["cpu_count"], came.result.get("warnings")) == (True, 3, None), came.msg
+
+
+def test_a_vm_that_somebody_else_holds_is_not_changed(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web", **BIG)
+    held = {"machines": ["web"], "state": "allocated", "claim": "db", **QUICK}
+    assert not run_task(hosts.sim, "machine", held).failed
+    stop(hosts)
+    hosts.clear()
+    came = hosts.run("vm", "lxd", hostname="web", cores=3)
+    assert (came["failure"]["kind"], hosts.writes()) == ("claimed", [])
+    assert "web has 2 cores, not 3, and cannot be changed: it is held by claim db." in came.msg
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_resize_whose_answer_is_lost_is_done_once(hosts: Hosts, when: str) -> None:
+    hosts.run("vm", "lxd", hostname="web", **BIG)
+    stop(hosts)
+    hosts.servers["kvm1"].fault("drop", when=when, method="PATCH")
+    came = hosts.run("vm", "lxd", hostname="web", cores=3)
+    assert (came.failed, came["vm"]["cpu_count"]) == (False, 3), came.msg
+
+
+def test_a_run_that_ends_between_lxd_and_maas_is_completed(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web", **BIG)
+    stop(hosts)
+    hosts.sim.fault("error", status=400, text="not now", method="POST", op="commission")
+    assert hosts.run("vm", "lxd", hostname="web", cores=3).failed
+    assert hosts.servers["kvm1"].projects["maas"]["web"].config["limits.cpu"] == "3"
+    came = hosts.run("vm", "lxd", hostname="web", cores=3)
+    assert (came.failed, came.changed, came["vm"]["cpu_count"]) == (False, True, 3), came.msg
+    assert not hosts.run("vm", "lxd", hostname="web", cores=3).changed
 
 
 # -- where they go -----------------------------------------------------------------------------------------------------

@@ -135,6 +135,25 @@ def test_a_vm_is_switched_by_maas(host: RealHost, via: str) -> None:
     assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, [])
 
 
+def test_a_stopped_vm_gets_another_size(host: RealHost) -> None:
+    host.run("vm", "lxd", hostname="web", **SMALL)
+    wish = {"hostname": "web", "cores": 2, "memory": "1536MiB"}
+    switch = {"machines": ["web"], "state": "allocated", **QUICK}
+    assert not run_task(host.sim, "machine", {**switch, "power": "on"}).failed
+    running = run_task(host.sim, "vm", host.options("lxd", wish))
+    assert "which is changeable when it is stopped, and it runs." in running.msg
+    assert not run_task(host.sim, "machine", {**switch, "power": "off"}).failed
+    assert not run_task(host.sim, "machine", {"machines": ["web"], "state": "ready", **QUICK}).failed
+    foreseen = host.run("vm", "lxd", check=True, **wish)
+    came = host.run("vm", "lxd", **wish)
+    assert (foreseen["diff"], came.changed) == (came["diff"], True)
+    told = host.lxd.local.get(f"/1.0/instances/web?project={host.project}")
+    assert (told["config"]["limits.cpu"], told["config"]["limits.memory"]) == ("2", "1536MiB")
+    assert told["config"]["security.secureboot"] == "false"
+    assert (came["vm"]["cpu_count"], came["vm"]["memory"], came["vm"]["status_name"]) == (2, 1536, "Ready")
+    assert not host.run("vm", "lxd", **wish).changed
+
+
 def test_a_client_that_is_restricted_to_the_project_can_do_it_all(host: RealHost, lxd: Place) -> None:
     host.run("vm", "maas", hostname="first", **SMALL)
     narrow = lxd.pair()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
@@ -30,6 +30,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan impor
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.instances import Instances
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
 ENLISTING = Step(Op.ENLIST, "MAAS does not know it", None, ())
@@ -165,6 +166,15 @@ class ByLxd:
                 "key": identity.key if identity else "",
             },
         ).enlist_form()
+
+    # -- resizing -------------------------------------------------------------------------------------
+
+    def limits(self, found: Found) -> Limits | None:
+        seen = self._seen.get(found.host)
+        vm = seen.vms.get(found.name) if seen else None
+        if seen is None or vm is None:
+            return None
+        return Limits(instances.given(vm), partial(instances.resize, self._hosts[found.host].lxd, seen, found.name))
 
     # -- removing -------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_sur
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
@@ -118,6 +119,10 @@ class ByMaas:
         if noun not in self._ids:
             self._ids[noun] = {one["name"]: one["id"] for one in self._maas.get(PATHS[noun])}
         return self._ids[noun].get(name)
+
+    def limits(self, found: Found) -> Limits | None:
+        """MAAS changes no VM."""
+        return None
 
     # -- removing -------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import Any, Union
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Fleet, Goal, Member
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast, steps_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import (
     Wished,
     field_changes,
@@ -25,13 +25,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines imp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Answer, Op, Refusal, State, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Act, Answer, Op, Refusal, State, Wish
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.links import Cabling
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order, Way
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Resize
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import RECOMMISSIONING, Order, Way
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
 # A run that was killed, or did not wait, left them on their way to Ready.
@@ -54,6 +55,9 @@ class Vm:
     changed: bool = False
     failure: Failure | None = None
     changes: Sequence[Change] = ()
+    # Another size in LXD, and whether MAAS is then, or still, to learn it.
+    resize: Resize | None = None
+    recommissions: bool = False
     foreseen: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -108,16 +112,28 @@ class Crew:
                 if added:
                     after = {"tags": sorted({*tags, *added})}
                     steps.append(Step("change", vm.name, "tags", {"tags": tags}, after))
-                if not _is_unfinished(vm.machine):
+                steps += self._resizing(vm, vm.machine)
+                if not is_unfinished(vm.machine):
                     linking = self._cabling.foresee(vm.machine, vm.order)
                     steps += [replace(step, object=vm.name) for one in linking for step in one.plan.steps]
         return steps
+
+    def _resizing(self, vm: Vm, machine: Machine) -> list[Step]:
+        """What is to be done for another size; what MAAS would refuse of it is a failure."""
+        steps = [vm.resize.step(vm.name)] if vm.resize else []
+        if not vm.recommissions:
+            return steps
+        planned, _then = forecast(Member(vm.name, self._goal(vm), machine), self._machines.me)
+        if isinstance(planned.end, Refusal):
+            raise planned.end.failure(vm.name)
+        return [*steps, *steps_of(vm.name, planned)]
 
     # -- acting ---------------------------------------------------------------------------------------
 
     def bring(self, vms: Sequence[Vm], wished: Wished) -> None:
         """Make those that are new, finish those that are unfinished, change the others."""
         self._make([vm for vm in vms if vm.is_new])
+        self._resize([vm for vm in vms if vm.resize])
         self._drive([vm for vm in vms if vm.machine is not None and not vm.failure])
         for vm, outcome in each(self._cabled(vms), self._cable):
             if isinstance(outcome, Failure):
@@ -143,6 +159,14 @@ class Crew:
             if vm.machine is None:
                 vm.fail(Failure("conflict", f"{vm.name} was made, and somebody removed it.", object=vm.name))
 
+    def _resize(self, vms: Sequence[Vm]) -> None:
+        for vm, outcome in each(vms, lambda vm: vm.resize.carry_out() if vm.resize else None):
+            if isinstance(outcome, Failure):
+                vm.fail(outcome)
+            else:
+                vm.changed = True
+            self._task.trace_requests()
+
     def _drive(self, vms: Sequence[Vm]) -> None:
         members = [Member(vm.name, self._goal(vm), vm.machine) for vm in vms]
         self._fleet().drive(members)
@@ -152,7 +176,10 @@ class Crew:
                 vm.fail(_of_vm(member.failure))
 
     def _goal(self, vm: Vm) -> Goal:
-        unfinished = _is_unfinished(vm.machine) or (vm.is_new and not _is_held(vm.machine))
+        if vm.recommissions:
+            wish = Wish(state=State.READY, act=Act.RECOMMISSION)
+            return Goal(wish, {Op.COMMISSION: RECOMMISSIONING}, vm.order.claim, _changing(vm.changes))
+        unfinished = is_unfinished(vm.machine) or (vm.is_new and not _is_held(vm.machine))
         forms = {Op.COMMISSION: vm.order.commissioning}
         wish = Wish(state=State.READY if unfinished else State.PRESENT)
         return Goal(wish, forms, vm.order.claim, _changing(vm.changes))
@@ -165,7 +192,7 @@ class Crew:
 
     def _cabled(self, vms: Iterable[Vm]) -> list[Vm]:
         """Those of which the addresses can be looked at: commissioning may still set up the others."""
-        return [vm for vm in vms if vm.machine is not None and not vm.failure and not _is_unfinished(vm.machine)]
+        return [vm for vm in vms if vm.machine is not None and not vm.failure and not is_unfinished(vm.machine)]
 
     def _cable(self, vm: Vm) -> None:
         machine = vm.machine or {}
@@ -219,7 +246,7 @@ def _changing(changes: Sequence[Change]) -> Callable[[Machine, Answer], Sequence
     return lambda _machine, _answer: changes
 
 
-def _is_unfinished(machine: Machine | None) -> bool:
+def is_unfinished(machine: Machine | None) -> bool:
     return Status((machine or {})["status"]) in UNFINISHED
 
 

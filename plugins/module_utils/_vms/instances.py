@@ -17,9 +17,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, drivers
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room, Size
 from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Given
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Disk, Nic
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
@@ -32,6 +33,7 @@ QEMU = "qemu"
 # What LXD calls machines, and MAAS.
 ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
 STOP_LIMIT = 30
+STOPPED = "Stopped"
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,34 @@ def _memory(instance: Mapping[str, Any]) -> int:
         return 0
 
 
+def given(vm: Mapping[str, Any]) -> Given:
+    """What a VM was given."""
+    hugepages = _limits(vm).get("limits.memory.hugepages") == "true"
+    return Given(_cores(vm), _memory(vm), frozenset(_pins(vm)), hugepages, vm.get("status") != STOPPED)
+
+
+# -- changing ------------------------------------------------------------------------------------------------------
+
+
+def resize(lxd: Lxd, seen: Instances, name: str, size: Size, pins: Iterable[int]) -> None:
+    """Give another size to a VM that does not run."""
+    query = {"project": seen.project}
+    path = f"instances/{segment(name, 'name of an instance')}"
+    limits = _limits_of(size, pins)
+    found = lxd.find(path, query, what=f"show the VM {name}")
+    if found is None:
+        raise Failure("conflict", f"{name} was to be resized, and somebody removed it.", object=name)
+
+    def settled() -> bool | None:
+        now = lxd.find(path, query)
+        config = (now.body.get("config") or {}) if now else {}
+        return all(config.get(key) == value for key, value in limits.items()) or None
+
+    # LXD 5.0 takes away a description that is not given.
+    body = {"config": limits, "description": found.body.get("description") or ""}
+    lxd.patch(path, body, query, what=f"resize the VM {name}", etag=found.etag, settled=settled)
+
+
 # -- making --------------------------------------------------------------------------------------------------------
 
 
@@ -215,16 +245,17 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
 
 
 def _config(seen: Instances, order: Order) -> dict[str, str]:
-    size = order.template.size
     boot = {"boot.mode": "uefi-nosecureboot"} if seen.has_boot_modes else {"security.secureboot": "false"}
+    return {**_limits_of(order.template.size, order.cores), **({CLAIM: order.claim} if order.claim else {}), **boot}
+
+
+def _limits_of(size: Size, pins: Iterable[int]) -> dict[str, str]:
+    """A size as LXD takes it."""
     # A number alone is how many; MAAS writes one core that it pins in the same way.
-    cores = ",".join(f"{core}-{core}" for core in order.cores) if order.cores else str(size.cores)
     return {
-        "limits.cpu": cores,
+        "limits.cpu": ",".join(f"{core}-{core}" for core in pins) or str(size.cores),
         "limits.memory": f"{sizes.mebibytes(size.memory)}MiB",
         **({"limits.memory.hugepages": "true"} if size.hugepages else {}),
-        **({CLAIM: order.claim} if order.claim else {}),
-        **boot,
     }
 
 
@@ -268,7 +299,7 @@ def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
     query = {"project": seen.project}
     path = f"instances/{segment(name, 'name of an instance')}"
     found = lxd.find(path, query, what=f"show the VM {name}")
-    if found is not None and found.body.get("status") != "Stopped":
+    if found is not None and found.body.get("status") != STOPPED:
         body = {"action": "stop", "force": True, "timeout": STOP_LIMIT}
         lxd.put(f"{path}/state", body, query, what=f"stop the VM {name}", settled=lambda: _is_stopped(lxd, path, query))
     gone = found is not None and lxd.delete(path, query, what=f"remove the VM {name}")
@@ -280,4 +311,4 @@ def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
 
 def _is_stopped(lxd: Lxd, path: str, query: Mapping[str, str]) -> bool | None:
     found = lxd.find(path, query)
-    return True if found is None or found.body.get("status") == "Stopped" else None
+    return True if found is None or found.body.get("status") == STOPPED else None

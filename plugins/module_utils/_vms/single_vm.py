@@ -18,12 +18,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._placement import 
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import LONGEST, NAME, Found
-from ansible_collections.metalshift.maas.plugins.module_utils._vms import telling
+from ansible_collections.metalshift.maas.plugins.module_utils._vms import sizing, telling
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import Tools
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import rules
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import differences
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template, refuse_shared
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
@@ -82,7 +81,7 @@ def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) 
         telling.foresee(vm, changed=bool(steps), waits=task.params["wait"])
     else:
         tools.crew.bring([vm], wanted.template.wished)
-    return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure)
+    return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, sizing.outdated(vm))
 
 
 def _known(tools: Tools, wanted: Wanted, machine: Machine | None, attachments: Sequence[Attachment]) -> Vm | None:
@@ -93,11 +92,9 @@ def _known(tools: Tools, wanted: Wanted, machine: Machine | None, attachments: S
     one = found[0]
     if not one.known and one.claim != wanted.name:
         raise _stranger(one)
-    differing = differences(machine, wanted.template)
-    if differing:
-        raise _not_changeable(wanted.name, differing)
     order = Order(wanted.name, one.host, wanted.template, attachments, claim=wanted.name)
-    return Vm(order, machine, is_new=not one.known, is_begun=not one.known)
+    vm = Vm(order, machine, is_new=not one.known, is_begun=not one.known)
+    return vm if machine is None else sizing.sized(tools.way, vm, machine, tools.way.limits(one))
 
 
 def _stranger(found: Found) -> Failure:
@@ -106,17 +103,6 @@ def _stranger(found: Found) -> Failure:
         f"{found.name} on {found.host} is a VM that MAAS does not know and that this module did not make.",
         object=found.name,
         hint="Remove or rename it there, or choose another hostname.",
-    )
-
-
-def _not_changeable(name: str, differing: Sequence[str]) -> Failure:
-    why = ", and ".join(differing)
-    return Failure(
-        "conflict",
-        f"{name} has {why}, and the size of a VM is not changeable in MAAS.",
-        object=name,
-        reason=why,
-        hint="Ask for what it has, or remove it first with state: absent and make it anew.",
     )
 
 

@@ -40,6 +40,9 @@ def foresee(vm: Vm, *, changed: bool, waits: bool) -> None:
             "tag_names": None,
             "mac_addresses": None,
         }
+    if vm.recommissions:
+        figures = {"cpu_count": order.template.cores, "memory": sizes.mebibytes(order.template.memory or 0)}
+        vm.foreseen = {**vm.foreseen, **{name: value for name, value in figures.items() if value}}
     vm.foreseen = {**vm.foreseen, **({"ip_addresses": addresses} if addresses else {}), "predicted": True}
 
 

@@ -15,6 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming impor
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
 
 
@@ -42,6 +43,10 @@ class Order:
         return {"skip_networking": True} if any(one.is_linked for one in self.attachments) else {}
 
 
+# It has been set up, and only its cores and memory are others.
+RECOMMISSIONING: Mapping[str, Any] = {"skip_networking": True, "skip_storage": True}
+
+
 class Way(Protocol):
     """All that differs between the two ways."""
 
@@ -56,6 +61,9 @@ class Way(Protocol):
 
     def make(self, order: Order) -> str:
         """Make a VM, or finish one that a killed run began; the system_id of its machine."""
+
+    def limits(self, found: Found) -> Limits | None:
+        """What a VM that exists was given, if this way can give it another size."""
 
     def may_remove(self, machine: Machine, name: str) -> None:
         """Raises the failure that keeps this way from removing a VM whole."""

@@ -7,12 +7,15 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from integration.harness import assert_no_secret, assert_no_secret_left, reach, run_playbook
 from integration.test_runner import A_MODULE
+from integration.vm_hosts import Hosts
+from lab.authority import self_signed
 from lab.simulator import Simulator
 
 MACHINE = "metalshift.maas.machine"
@@ -152,4 +155,121 @@ def test_a_kubeconfig_that_is_given_as_text_is_nowhere(sim: Simulator, tmp_path,
     assert [event["result"]["failure"]["kind"] for event in played.events] == ["invalid", "invalid"], played.output
     secrets = ("tok-hunter2-kube", "a2V5LWh1bnRlcjI")
     assert_no_secret(played.output + json.dumps(played.events), secrets)
+    assert_no_secret_left(run, secrets)
+
+
+# -- LXD and what runs on it -------------------------------------------------------------------------------------------
+
+PASSWORD, WRONG, MEANT = "pw-hunter3-lxd", "pw-hunter4-lxd", "meant-for-another-option"
+TOKEN_SECRET = "token-hunter5-lxd"
+
+
+def lxd_tasks(hosts: Hosts, folder: Path) -> dict[str, tuple[str, dict[str, Any]]]:
+    """By its name, a task's module and options: what is right, what is wrong, and what stands in the wrong place."""
+    first = hosts.servers["kvm1"]
+    pairs = {name: self_signed(name) for name in ("stranger", "other")}
+    for name, pair in pairs.items():
+        pair.write(folder / f"{name}.crt", folder / f"{name}.key")
+    key, stranger, other = (
+        path.read_text() for path in (Path(first.client_key), *(folder / f"{n}.key" for n in pairs))
+    )
+    stranger_cert = (folder / "stranger.crt").read_text()
+    content = {"client_name": "maas", "secret": TOKEN_SECRET, "fingerprint": "0" * 64, "addresses": []}
+    token = base64.b64encode(json.dumps(content).encode()).decode()
+    own = {"maas_timeout": 10, **QUICK}
+    via = {**hosts.reach("lxd"), **own, "lxd_client_key": key}
+    lxd = {"lxd_endpoint": first.endpoint, "lxd_server_cert": first.server_cert}
+    trusted = {**lxd, "lxd_client_cert": first.client_cert, "lxd_client_key": key}
+    alone = {**lxd, "lxd_client_cert": stranger_cert, "lxd_client_key": stranger}
+    host = {"power_address": "127.0.0.1:8449", **own}
+    pair = {"certificate": stranger_cert, "key": stranger}
+    return {
+        "vm_host": ("vm_host", {"name": "kvm9", "password": PASSWORD, **host, **pair}),
+        "vm_host again": ("vm_host", {"name": "kvm9", "zone": "az2", "password": PASSWORD, **host, **pair}),
+        "vm_host asking LXD": ("vm_host", {"name": "kvm1", "server_cert": first.server_cert}),
+        "wrong password of vm_host": (
+            "vm_host",
+            {**host, "name": "kvm8", "power_address": "127.0.0.1:8450", "password": WRONG, **pair},
+        ),
+        "wrong token of vm_host": (
+            "vm_host",
+            {**host, "name": "kvm8", "power_address": "127.0.0.1:8450", "token": token},
+        ),
+        "wrong key of vm_host": ("vm_host", {"name": "kvm9", **host, **pair, "key": other}),
+        "wrong place in vm_host": ("vm_host", {"name": "kvm9", **host, "certificate": stranger, "key": stranger_cert}),
+        "wrong option of vm_host": ("vm_host", {"name": "kvm9", "pasword": PASSWORD, "kee": stranger}),
+        "vm": ("vm", {**via, "hostname": "web"}),
+        "vm that changes": ("vm", {**via, "hostname": "web", "zone": "az2"}),
+        "wrong key of vm": ("vm", {**via, "hostname": "web", "lxd_client_key": other}),
+        "wrong place in vm": ("vm", {**via, "hostname": other}),
+        "wrong option of vm": ("vm", {**via, "hostname": "web", "lxd_cleint_key": key}),
+        "vm_set": ("vm_set", {**via, "claim": "cp", "count": 2}),
+        "wrong key of vm_set": ("vm_set", {**via, "claim": "cp", "count": 2, "lxd_client_key": other}),
+        "wrong certificate of vm_set": (
+            "vm_set",
+            {**via, "claim": "cp", "count": 2, "lxd_client_cert": stranger_cert, "lxd_client_key": stranger},
+        ),
+        "wrong place in vm_set": ("vm_set", {**via, "claim": other, "count": 2}),
+        "lxd_trust": ("lxd_trust", {**alone, "password": PASSWORD}),
+        "lxd_trust of another": ("lxd_trust", {**trusted, "certificate": (folder / "other.crt").read_text()}),
+        "wrong password of lxd_trust": (
+            "lxd_trust",
+            {**alone, "password": WRONG, "name": "x", "lxd_client_key": other},
+        ),
+        "wrong token of lxd_trust": (
+            "lxd_trust",
+            {**lxd, "token": token, "lxd_client_cert": str(folder / "other.crt"), "lxd_client_key": stranger},
+        ),
+        "wrong place in lxd_trust": ("lxd_trust", {**trusted, "certificate": other}),
+        "wrong option of lxd_trust": ("lxd_trust", {**alone, "passwd": MEANT, "pasword": PASSWORD}),
+    }
+
+
+# A module takes its time, and what differs is how its options and its result travel.
+IN_A_MODULE = (
+    "vm_host",
+    "wrong option of vm_host",
+    "wrong key of vm",
+    "wrong place in vm_set",
+    "wrong option of lxd_trust",
+)
+WAYS = {"in-process": ({}, []), "check mode": ({}, ["--check"]), "as a module": (A_MODULE, [])}
+
+
+@pytest.mark.parametrize(("way", "check"), WAYS.values(), ids=WAYS)
+def test_secrets_of_lxd_are_nowhere(sim: Simulator, tmp_path: Path, way, check, eavesdropped) -> None:
+    hosts = Hosts.up(sim)
+    sim.lxd(address="127.0.0.1:8449", password=PASSWORD)
+    sim.lxd(address="127.0.0.1:8450", password="another")
+    hosts.servers["kvm1"].password = PASSWORD
+    given, run = tmp_path / "given", tmp_path / "run"
+    given.mkdir()
+    run.mkdir()
+    tasks = {name: task for name, task in lxd_tasks(hosts, given).items() if not way or name in IN_A_MODULE}
+    (given / "tasks.json").write_text(json.dumps({name: options for name, (_module, options) in tasks.items()}))
+    read = f"lookup('file', '{given}/tasks.json') | from_json"
+    playbook: list[dict[str, Any]] = [
+        {
+            "name": name,
+            f"metalshift.maas.{module}": f"{{{{ ({read})['{name}'] }}}}",
+            "ignore_errors": True,
+            "register": "said",
+            **way,
+        }
+        for name, (module, _options) in tasks.items()
+    ]
+    log = {"ANSIBLE_LOG_PATH": str(run / "log")}
+    played = run_playbook(run, playbook, "-vvvv", "--diff", *check, environment={**reach(sim), **log})
+    assert "Traceback" not in played.output
+    results = dict(zip(tasks, played.results, strict=True))
+    failed = {name for name, result in results.items() if "failure" in result}
+    wrong = {name for name in tasks if name.startswith("wrong")}
+    foreseeable = {"wrong password of vm_host", "wrong token of vm_host", "wrong token of lxd_trust"}
+    assert failed - wrong == set(), {name: results[name]["msg"] for name in failed - wrong}
+    assert wrong - failed <= (foreseeable if check else set())
+    keys = [path.read_text().splitlines()[3] for path in given.glob("*.key")]
+    kept = [host.parameters["key"].splitlines()[3] for host in sim.state.vm_hosts]
+    secrets = [PASSWORD, WRONG, MEANT, TOKEN_SECRET, *keys, *kept, *sim.api_key.split(":")[1:]]
+    secrets.append(base64.b64encode(b'"secret": "' + TOKEN_SECRET.encode()).decode()[:16])
+    assert_no_secret(played.output + json.dumps(played.events) + "\n".join(eavesdropped), secrets)
     assert_no_secret_left(run, secrets)

@@ -4,27 +4,23 @@
 
 from __future__ import annotations
 
-import re
+import shutil
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
-from integration.harness import ROOT, clean_environment
+from integration import documented
+from integration.harness import clean_environment
 from lxd.place import Place
 
-GUIDE = (ROOT / "docs" / "docsite" / "rst" / "lxd_guide.rst").read_text()
+TRUST, INVITATION, MAKES, TAKES_AWAY = (f"lxd_guide.rst {number}" for number in range(1, 5))
+SOCKET = "/var/snap/lxd/common/lxd/unix.socket"
 
 
-def playbook(comment: str) -> str:
-    (block,) = re.findall(rf"^\.\. {comment}\n\n\.\. code-block:: yaml\n\n((?:    .*\n|\n)+)", GUIDE, re.MULTILINE)
-    return textwrap.dedent(block)
-
-
-def play(lxd: Place, comment: str, *arguments: str) -> str:
-    (lxd.folder / "play.yml").write_text(playbook(comment))
+def play(lxd: Place, example: str, *arguments: str, **words: str) -> str:
+    written = documented.playbook(example, lxd.folder, **words)
     done = subprocess.run(
-        [Path(sys.executable).with_name("ansible-playbook"), "play.yml", *arguments],
+        [Path(sys.executable).with_name("ansible-playbook"), written, *arguments],
         cwd=lxd.folder,
         env={**clean_environment(lxd.folder), **lxd.variables, "LAB_EVENTS": str(lxd.folder / "events.jsonl")},
         capture_output=True,
@@ -36,12 +32,37 @@ def play(lxd: Place, comment: str, *arguments: str) -> str:
     return done.stdout
 
 
+def test_a_certificate_is_added_over_the_socket(lxd: Place) -> None:
+    lxd.ask("POST", "projects", {"name": "NAME"})
+    pair = lxd.pair()
+    shutil.copy(pair["lxd_client_cert"], lxd.folder / "maas-lxd.crt")
+    words = {SOCKET: lxd.real.socket, "projects: [maas]": f"projects: [{lxd.name}]"}
+    # Nobody is asked for a password of sudo here.
+    arguments = ("-e", "ansible_become=false")
+    assert "changed=1" in play(lxd, TRUST, *arguments, **words)
+    assert "changed=0" in play(lxd, TRUST, *arguments, **words)
+    told = lxd.run("lxd_info", {"gather": ["projects"], **pair})["lxd"]
+    assert (told["restricted"], [each["name"] for each in told["projects"]]) == (True, [lxd.name])
+
+
+def test_a_token_is_issued_and_used(lxd: Place) -> None:
+    lxd.ask("POST", "projects", {"name": "NAME"})
+    for option, path in lxd.pair().items():
+        shutil.copy(path, lxd.folder / f"jo.{'crt' if option.endswith('cert') else 'key'}")
+    said = play(
+        lxd, INVITATION, **{"projects: [team-blue]": f"projects: [{lxd.name}]", "name: jo": f"name: {lxd.name}"}
+    )
+    assert "changed=2" in said
+    (own,) = [each for each in lxd.get("certificates?recursion=1") if each["name"] == lxd.name]
+    assert (own["restricted"], own["projects"]) == (True, [lxd.name])
+
+
 def test_its_playbooks_make_a_project_and_take_it_away(lxd: Place) -> None:
     before = lxd.snapshot()
-    play(lxd, "the playbook that makes", "--check", "--diff")
+    play(lxd, MAKES, "--check", "--diff")
     assert lxd.snapshot() == before
-    assert "changed=4" in play(lxd, "the playbook that makes")
-    assert "changed=0" in play(lxd, "the playbook that makes")
-    assert "changed=3" in play(lxd, "the playbook that takes away")
+    assert "changed=4" in play(lxd, MAKES)
+    assert "changed=0" in play(lxd, MAKES)
+    assert "changed=3" in play(lxd, TAKES_AWAY)
     assert lxd.snapshot() == before
-    assert "changed=0" in play(lxd, "the playbook that takes away")
+    assert "changed=0" in play(lxd, TAKES_AWAY)

@@ -613,7 +613,7 @@ def test_a_host_that_dies_while_maas_composes_fails_its_own_vms_alone(hosts: Hos
     came = hosts.run("vm_set", "maas", claim="cp", count=3)
     assert came.failed
     assert [vm["hostname"] for vm in came["vms"] if vm.get("failed")] == ["cp-2"]
-    assert "cp-2 cannot be composed on kvm2: MAAS failed with 503 (Failed talking to pod" in came.msg
+    assert "cp-2 cannot be composed on kvm2: MAAS's rack controllers do not reach an LXD at 127.0.0.1:8462." in came.msg
     hosts.servers["kvm2"].serves = True
     again = hosts.run("vm_set", "maas", claim="cp", count=3)
     assert not again.failed, again.msg
@@ -639,12 +639,83 @@ def test_an_lxd_that_does_not_answer_is_named_and_nothing_is_done(hosts: Hosts) 
     assert (hosts.in_lxd, hosts.writes()) == ({}, [])
 
 
-def test_a_certificate_that_lxd_does_not_trust_is_said(hosts: Hosts, tmp_path: Path) -> None:
-    pair = {"lxd_client_cert": str(tmp_path / "crt"), "lxd_client_key": str(tmp_path / "key")}
-    self_signed("stranger").write(tmp_path / "crt", tmp_path / "key")
-    came = hosts.run("vm", "lxd", hostname="web", **pair)
-    assert came["failure"]["kind"] == "credentials"
-    assert "does not trust the client certificate" in came.msg
+def distrusted(hosts: Hosts) -> None:
+    for server in hosts.servers.values():
+        server.distrust(hosts.pair["certificate"])
+
+
+def of_another_project(hosts: Hosts) -> None:
+    for server in hosts.servers.values():
+        server.trust(hosts.pair["certificate"], Certificate(restricted=True, projects=["other"]))
+
+
+def filled_behind_the_back_of_maas(hosts: Hosts) -> None:
+    for server in hosts.servers.values():
+        server.pools[0].used = server.pools[0].total
+
+
+def taken_behind_the_back_of_maas(hosts: Hosts) -> None:
+    words = 'Failed talking to pod: VM Host 1: This "instances" entry already exists'
+    hosts.sim.fault("error", status=503, text=words, method="POST", op="compose", hits=0)
+
+
+# What is so on every LXD; for each way the kind, and words of the sentence.
+TROUBLES: Mapping[str, tuple[Callable[[Hosts], None], Mapping[str, tuple[str, str]]]] = {
+    "certificate": (
+        distrusted,
+        {
+            "maas": (
+                "credentials",
+                "web cannot be composed on kvm1: LXD does not trust the certificate with the fingerp",
+            ),
+            "lxd": ("credentials", "does not trust the client certificate"),
+        },
+    ),
+    "project": (
+        of_another_project,
+        {
+            "maas": ("forbidden", "but not for the project maas. Name the project that the certificate is for"),
+            "lxd": ("forbidden", "Certificate is restricted. The client certificate may not do this"),
+        },
+    ),
+    "pool": (
+        filled_behind_the_back_of_maas,
+        {
+            "maas": (
+                "capacity",
+                "web cannot be composed on kvm1: its storage pool has no room for it. Make room there",
+            ),
+            "lxd": ("capacity", "kvm1: needs 8 GB in storage pool default, 0 GB free"),
+        },
+    ),
+    "name": (
+        taken_behind_the_back_of_maas,
+        {
+            "maas": (
+                "conflict",
+                "LXD has a VM of that name already, which MAAS does not know. Remove or rename it in LXD",
+            )
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "via", "kind", "says"),
+    [
+        pytest.param(change, via, *expected, id=f"{name}, {via}")
+        for name, (change, told) in TROUBLES.items()
+        for via, expected in told.items()
+    ],
+)
+def test_what_lxd_refuses_is_one_clear_sentence(
+    hosts: Hosts, change: Callable[[Hosts], None], via: str, kind: str, says: str
+) -> None:
+    change(hosts)
+    came = hosts.run("vm", via, hostname="web")
+    assert (came["failure"]["kind"], says in came.msg) == (kind, True), came.msg
+    assert "when MAAS is well" not in came.msg
+    assert (hosts.in_lxd, list(hosts.in_maas)) == ({}, [])
 
 
 @pytest.mark.parametrize("version", ["5.0.2", "5.21.3"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why MAAS cannot talk to the LXD of a VM host, from the text that its refresh fails with.
+"""Why MAAS cannot talk to the LXD of a VM host, or make a VM there, from the text that it fails with.
 
 This module util is private to the collection: it may change at any time.
 """
@@ -62,6 +62,18 @@ REASONS: Sequence[Reason] = (
         "Check the address, LXD's core.https_address, and firewalls between them.",
     ),
     Reason(
+        "Not enough space|Not enough storage space|[Nn]o space left",
+        "capacity",
+        "its storage pool has no room for it",
+        "Make room there, or name another pool with disks; metalshift.maas.vm_host_info shows what there is.",
+    ),
+    Reason(
+        "already exists",
+        "conflict",
+        "LXD has a VM of that name already, which MAAS does not know",
+        "Remove or rename it in LXD, or choose another hostname.",
+    ),
+    Reason(
         "No storage pools",
         "capacity",
         "LXD has no storage pool, and VMs need one",
@@ -85,15 +97,26 @@ UNKNOWN = Reason("", "unavailable", "MAAS cannot talk to its LXD: {text}", "Look
 
 def failure(label: str, text: str, *, address: str, project: str, fingerprint: str = "", status: int = 503) -> Failure:
     """The failure that the text of a refused refresh stands for."""
+    said, reason = _read(text)
+    return _as_failure(label, f"{label} cannot be used", said, reason, (address, project, fingerprint), status)
+
+
+def uncomposed(name: str, host: str, text: str, *, address: str, project: str, fingerprint: str = "") -> Failure | None:
+    """The failure that the text of a composition stands for that came to nothing; None for what is new to us."""
+    said, reason = _read(text)
+    if reason is UNKNOWN:
+        return None
+    what = f"{name} cannot be composed on {host}"
+    return _as_failure(name, what, said, reason, (address, project, fingerprint), 503)
+
+
+def _read(text: str) -> tuple[str, Reason]:
     said = PREFIX.sub("", text).strip()
-    reason = next((each for each in REASONS if re.search(each.words, said)), UNKNOWN)
+    return said, next((each for each in REASONS if re.search(each.words, said)), UNKNOWN)
+
+
+def _as_failure(label: str, what: str, said: str, reason: Reason, place: tuple[str, str, str], status: int) -> Failure:
+    address, project, fingerprint = place
     shown = f" with the fingerprint {fingerprint}" if fingerprint else ""
     why = reason.why.format(address=address, project=project, fingerprint=shown, text=said.rstrip("."))
-    return Failure(
-        reason.kind,
-        f"{label} cannot be used: {why}.",
-        object=label,
-        reason=said or why,
-        hint=reason.hint,
-        status=status,
-    )
+    return Failure(reason.kind, f"{what}: {why}.", object=label, reason=said or why, hint=reason.hint, status=status)

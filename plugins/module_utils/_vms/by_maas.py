@@ -13,14 +13,14 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes, vm_hosts_discovery
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import named
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import PATHS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import VMHosts, patient
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import Known, VMHosts, patient
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_capacity import (
     is_too_new,
     missing,
@@ -87,9 +87,28 @@ class ByMaas:
             # Another run of the same task may have been faster.
             faster = self._composed(order) if "hostname" in failure.fields else None
             if faster is None:
-                raise named(failure, order.name, f"composed on {order.host}") from failure
+                raise self._uncomposed(failure, order, seen.known) from failure
             return str(faster["system_id"])
         return str(answer["system_id"])
+
+    def _uncomposed(self, failure: Failure, order: Order, host: Known) -> Failure:
+        """What LXD did not want, in our words; MAAS hands its words on in a 500 or 503."""
+        as_maas_says = named(failure, order.name, f"composed on {order.host}")
+        if failure.status is None or failure.status < 500:
+            return as_maas_says
+        try:
+            known = self._hosts.known(host.host)
+        except Failure:
+            return as_maas_says
+        told = vm_hosts_discovery.uncomposed(
+            order.name,
+            order.host,
+            failure.reason,
+            address=str(known.endpoint or known.parameters.get("power_address")),
+            project=known.project,
+            fingerprint=known.fingerprint,
+        )
+        return told or as_maas_says
 
     def _composed(self, order: Order) -> Machine | None:
         found = self._machines.listed(hostname=[order.name])

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -165,6 +167,29 @@ def test_a_client_that_is_restricted_to_the_project_can_do_it_all(host: RealHost
     assert made["vm"]["status_name"] == "Ready"
     host.run("vm", "lxd", hostname="web", state="absent")
     assert list(host.in_lxd) == ["first"]
+
+
+def test_an_lxd_that_restarts_in_the_middle_is_waited_for(host: RealHost) -> None:
+    """It leaves VMs without a disk when it is killed while it makes them."""
+    wish = {"claim": "cp", "count": 3, **SMALL}
+    outcomes: list[Outcome] = []
+    run = Thread(target=lambda: outcomes.append(run_task(host.sim, "vm_set", host.options("lxd", wish))))
+    run.start()
+    for _look in range(600):
+        if host.in_lxd:
+            break
+        time.sleep(0.05)
+    host.lxd.kill()
+    host.lxd.resume()
+    run.join(180)
+    (first,) = outcomes
+    # MAAS reaches LXD as little while it starts, and does not wait for it.
+    assert "on kvm-host" not in str(first.msg), first.msg
+    host.run("vm_set", "lxd", **wish)
+    assert (sorted(host.in_lxd), host.in_maas) == (NAMES[:3], dict.fromkeys(NAMES[:3], "Ready"))
+    assert len(host.volumes) == 3
+    host.run("vm_set", "lxd", claim="cp", state="absent")
+    assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, [])
 
 
 # -- kills -------------------------------------------------------------------------------------------------------------

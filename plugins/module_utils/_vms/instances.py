@@ -7,14 +7,14 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, drivers
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room, Size
@@ -33,6 +33,8 @@ QEMU = "qemu"
 # What LXD calls machines, and MAAS.
 ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
 STOP_LIMIT = 30
+# LXD may end while it makes a VM; what it leaves of it is removed, and made again.
+ATTEMPTS = 2
 STOPPED = "Stopped"
 
 
@@ -219,29 +221,69 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     """Make a VM as MAAS would, without anything on its disks; the MAC addresses of its interfaces."""
     query = {"project": seen.project}
     path = f"instances/{segment(order.name, 'name of an instance')}"
+    for _attempt in range(ATTEMPTS):
+        if _cleared(lxd, path, query, order.name):
+            _create(lxd, seen, nics, order, partial(_whole, lxd, path, query))
+        found = _whole(lxd, path, query)
+        if found is not None:
+            return _macs(found.body, nics)
+    raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
+
+
+def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], name: str) -> bool:
+    """Whether there is no such VM; what LXD left of one when it ended while it made it goes."""
+    found = lxd.find(path, query, what=f"show the VM {name}")
+    if found is None:
+        return True
+    return not _has_root(lxd, found.body, query) and lxd.delete(path, query, what=f"remove the unfinished VM {name}")
+
+
+def _whole(lxd: Lxd, path: str, query: Mapping[str, str]) -> Seen | None:
+    """The VM, unless LXD ended while it made it."""
+    found = lxd.find(path, query)
+    return found if found is not None and _has_root(lxd, found.body, query) else None
+
+
+def _has_root(lxd: Lxd, vm: Mapping[str, Any], query: Mapping[str, str]) -> bool:
+    """Whether its first disk is there, which LXD makes after it."""
+    root: Mapping[str, Any] = next((each for each in _devices(vm).values() if each.get("path") == "/"), {})
+    pool = segment(str(root.get("pool") or "default"), "name of a storage pool")
+    listed = lxd.get(f"storage-pools/{pool}/volumes", query, what=f"list the volumes in {pool}")
+    names = {str(url).partition("?")[0].rpartition(f"/{VIRTUAL_MACHINE}/")[2] for url in listed}
+    return str(vm["name"]) in names
+
+
+def _create(
+    lxd: Lxd,
+    seen: Instances,
+    nics: Mapping[str, Mapping[str, str]],
+    order: Order,
+    settled: Callable[[], Seen | None],
+) -> None:
+    body = {
+        "name": order.name,
+        "type": VIRTUAL_MACHINE,
+        "source": {"type": "none"},
+        "config": _config(seen, order),
+        "devices": {**_disks(lxd, seen, order), **{name: {"name": name, **nic} for name, nic in nics.items()}},
+    }
     what = f"create the VM {order.name} on {order.host}"
-    found = lxd.find(path, query, what=f"show the VM {order.name}")
-    if found is None:
-        disks = _disks(lxd, seen, order)
-        body = {
-            "name": order.name,
-            "type": VIRTUAL_MACHINE,
-            "source": {"type": "none"},
-            "config": _config(seen, order),
-            "devices": {**disks, **{name: {"name": name, **nic} for name, nic in nics.items()}},
-        }
-        try:
-            lxd.post("instances", body, query, what=what, settled=lambda: lxd.find(path, query))
-        except Failure as failure:
-            if not errors.exists_already(failure):
-                raise
-        found = lxd.find(path, query, what=f"show the VM {order.name}")
-    if found is None:
-        raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
-    config = {**(found.body.get("expanded_config") or {}), **(found.body.get("config") or {})}
-    devices = {**(found.body.get("expanded_devices") or {}), **(found.body.get("devices") or {})}
+    try:
+        lxd.post("instances", body, {"project": seen.project}, what=what, settled=settled)
+    except Failure as failure:
+        if not errors.exists_already(failure):
+            raise
+
+
+def _macs(vm: Mapping[str, Any], nics: Iterable[str]) -> list[str]:
+    config = {**(vm.get("expanded_config") or {}), **(vm.get("config") or {})}
+    devices = _devices(vm)
     macs = [devices.get(name, {}).get("hwaddr") or config.get(f"volatile.{name}.hwaddr") for name in nics]
     return [str(mac) for mac in macs if mac]
+
+
+def _devices(vm: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {**(vm.get("expanded_devices") or {}), **(vm.get("devices") or {})}
 
 
 def _config(seen: Instances, order: Order) -> dict[str, str]:

@@ -192,6 +192,31 @@ def test_an_lxd_that_restarts_in_the_middle_is_waited_for(host: RealHost) -> Non
     assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, [])
 
 
+# -- what LXD says of a VM host ----------------------------------------------------------------------------------------
+
+
+def test_lxd_says_what_maas_does_not_know_of_it(host: RealHost, lxd: Place) -> None:
+    host.run("vm", "lxd", hostname="mine", **SMALL)
+    pair = {"certificate": lxd.real.client_cert, "key": lxd.real.client_key}
+    there = {"power_address": lxd.real.endpoint, "project": host.project, "server_cert": lxd.real.server_cert, **QUICK}
+    known = run_task(host.sim, "vm_host", {"name": HOST, **there, **pair})
+    assert (known.failed, known.changed, known["vm_host"]["obstacles"]) == (False, False, []), known.msg
+    client(host.sim).delete("vm-hosts/1/")
+    refused = run_task(host.sim, "vm_host", {"name": HOST, **there, **pair})
+    assert refused.msg.startswith(f"The project {host.project} has VMs already (mine), and MAAS would commission them")
+    narrow = lxd.pair()
+    body = "".join(Path(narrow["lxd_client_cert"]).read_text().splitlines()[1:-1])
+    restricted = {"type": "client", "name": "narrow", "restricted": True, "projects": [host.project]}
+    lxd.ask("POST", "certificates", {**restricted, "certificate": body})
+    pair = {"certificate": narrow["lxd_client_cert"], "key": narrow["lxd_client_key"]}
+    came = run_task(host.sim, "vm_host", {"name": HOST, **there, **pair, "project": "default"})
+    assert came["failure"]["kind"] == "forbidden", came.msg
+    assert f"for projects that are named ({host.project}), and default is not among them." in came.msg
+    own = run_task(host.sim, "vm_host", {"name": HOST, **there, **pair}, check=True)
+    assert "has VMs already (mine)" in own.msg
+    assert not list(host.sim.state.vm_hosts)
+
+
 # -- kills -------------------------------------------------------------------------------------------------------------
 
 WISH = {"claim": "cp", "count": 5, **SMALL}

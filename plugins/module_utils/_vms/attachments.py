@@ -78,7 +78,7 @@ def attached(survey: Survey, nics: Sequence[Nic]) -> list[Attachment]:
     """The networks that interfaces name. What MAAS does not have is a failure; nothing is asked for free ones."""
     found = [_attached(survey, nic) for nic in nics]
     for one in found:
-        for ip in _static(one.nic):
+        for ip in one.nic.statics:
             _refuse_outside(survey, one, ip)
     return found
 
@@ -97,15 +97,11 @@ def _attached(survey: Survey, nic: Nic) -> Attachment:
                 hint="Correct it, or make a subnet there.",
             )
         subnets = [Subnet.of(subnet) for subnet in fitting]
-        static = [subnet for subnet in subnets if any(ip in subnet for ip in _static(nic))]
+        static = [subnet for subnet in subnets if any(ip in subnet for ip in nic.statics)]
         only = subnets[0] if len({subnet.vlan for subnet in subnets}) == 1 else None
         return Attachment(nic, frozenset(subnet.vlan for subnet in subnets), static[0] if static else only)
     subnet = survey.subnet(nic.subnet, f"subnet of {nic.name}") if nic.subnet else _subnet_of_addresses(survey, nic)
     return Attachment(nic, frozenset({subnet.vlan}), subnet)
-
-
-def _static(nic: Nic) -> list[str]:
-    return [*nic.addresses, *filter(None, [nic.static])]
 
 
 def _is_on(vlan: Mapping[str, Any], nic: Nic) -> bool:
@@ -113,7 +109,7 @@ def _is_on(vlan: Mapping[str, Any], nic: Nic) -> bool:
 
 
 def _subnet_of_addresses(survey: Survey, nic: Nic) -> Subnet:
-    ips = _static(nic)
+    ips = nic.statics
     found = Occupancy(survey.subnets).subnet_of(ips[0])
     if found is None:
         raise Failure(

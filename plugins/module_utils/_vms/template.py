@@ -78,9 +78,14 @@ class Nic:
         return "" if self.ip in (AUTO, DHCP) else self.ip
 
     @property
+    def statics(self) -> tuple[str, ...]:
+        """All static addresses that it may get: its own, or those that are shared out."""
+        return (self.static,) if self.static else self.addresses
+
+    @property
     def is_free(self) -> bool:
         """Whether it may be attached to whatever network of the host has DHCP."""
-        return not (self.subnet or self.vlan or self.space or self.static or self.addresses)
+        return not (self.subnet or self.vlan or self.space or self.statics)
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def _must_see_settings(lxd: Lxd, kind: Kind, wish: Wish, found: Mapping[str, Any
 
 def _remove(task: Task, objects: Objects, name: str, removal: Mapping[str, Any] | None) -> Result:
     kind, seen = objects.kind, objects.find(name)
-    found = seen.body if seen else None
+    found = seen.body if seen and kinds.is_lxds(seen.body) else None
     if found is not None and (removal is None or name == kind.undying):
         kinds.must_be_removable(kind, found)
     plan = kinds.plan_removal(kind, name, found)

@@ -49,7 +49,8 @@ options:
   state:
     description:
       - V(present) makes sure that the network exists as described.
-      - V(absent) removes it. A network that an instance, a profile or another network uses is not removed.
+      - V(absent) removes it. A network that an instance, a profile or another network uses is not removed. An interface
+        of the machine that has the name stays.
     type: str
     choices: [present, absent]
     default: present
@@ -102,7 +103,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._converge_lxd import NAMED_OPTIONS, converge_lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import NETWORKS, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import NETWORKS, Wish, is_lxds
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import SECRET
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
@@ -128,7 +129,7 @@ def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
     label = f"network {wish.name}"
     if found is None and wish.fixed in NEEDS:
         lxd.capabilities.require(NEEDS[wish.fixed], f"The {label} of type {wish.fixed}")
-    if found is not None and not found.get("managed"):
+    if found is not None and not is_lxds(found):
         raise Failure(
             "conflict",
             f"The {label} cannot be managed: it is an interface of the machine, of type {found.get('type')}.",

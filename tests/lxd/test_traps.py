@@ -119,6 +119,14 @@ def test_other_networks_of_the_machine_are_not_taken_over(lxd: Place) -> None:
     assert writes(told) == []
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_an_interface_of_the_machine_is_no_network_to_remove(lxd: Place, check: bool) -> None:
+    """LXD lists it, and answers its removal as if it had never been there."""
+    told = lxd.run("lxd_network", {"name": "lo", "state": "absent"}, check=check)
+    assert (told.failed, told.changed, told["diff"]) == (False, False, [])
+    assert writes(told) == []
+
+
 def test_an_address_of_lxds_choice_stays(lxd: Place) -> None:
     wish = {"name": "NAME", "config": {"ipv4.address": "none", "ipv6.address": "auto"}}
     first = lxd.run("lxd_network", wish)

@@ -240,6 +240,11 @@ def must_be_removable(kind: Kind, found: Found) -> None:
         )
 
 
+def is_lxds(found: Found) -> bool:
+    """Whether it is LXD's own: among its networks it lists the interfaces of the machine."""
+    return bool(found.get("managed", True))
+
+
 def in_the_way(kind: Kind, found: Found) -> Sequence[str]:
     """The users that keep an object from being removed, as URLs."""
     passing = kind.passing_users

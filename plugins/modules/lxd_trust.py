@@ -46,7 +46,7 @@ options:
   restricted:
     description:
       - Whether the certificate sees nothing but O(projects). Kept as it is if not set, V(false) for a new one.
-      - It is V(true) if not set, and O(projects) are.
+      - It is V(true) if not set, and O(projects) are, also if that is an empty list.
     type: bool
   projects:
     description: All projects that the certificate, or the one that comes with the token, can use.

@@ -127,6 +127,13 @@ def test_a_restricted_client_stays_in_his_projects(lxd: Place) -> None:
         assert says in refused.msg
 
 
+def test_a_list_of_projects_that_came_out_empty_gives_no_rights(lxd: Place) -> None:
+    """To an LXD, no projects and no restriction would be all of them."""
+    added = lxd.run("lxd_trust", {"certificate": "PAIR", "projects": []})
+    invited = lxd.run("lxd_trust", {"type": "token", "name": "NAME", "projects": []})
+    assert (added["certificate"]["restricted"], invited["trust_token"]["restricted"]) == (True, True)
+
+
 def test_settings_that_lxd_hides_do_not_look_as_if_there_were_none(lxd: Place) -> None:
     restricted = lxd.pair()
     lxd.run("lxd_trust", {"certificate": restricted["lxd_client_cert"], "projects": ["default"]})

@@ -45,11 +45,15 @@ class Wish:
 
 
 def rights(params: Mapping[str, Any]) -> tuple[bool | None, Sequence[str] | None]:
-    """Whether to restrict, and to which projects: naming projects restricts to them."""
-    restricted, projects = params["restricted"], params["projects"]
+    """Whether to restrict, and to which projects: naming projects restricts to them, also if the list came out empty."""
+    restricted, given = params["restricted"], params["projects"]
+    # LXD stumbles over a project that is named twice.
+    projects = None if given is None else sorted(set(given))
+    if projects and not all(name.strip() for name in projects):
+        raise invalid("projects has an empty name.")
     if projects and restricted is False:
         raise invalid("projects and restricted: false contradict each other: what is not restricted sees all projects.")
-    return (True if projects and restricted is None else restricted), projects
+    return (True if projects is not None and restricted is None else restricted), projects
 
 
 def part_of_fingerprint(text: str) -> str:

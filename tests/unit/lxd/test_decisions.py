@@ -414,13 +414,20 @@ def test_a_fingerprint_may_have_colons_and_capitals() -> None:
     [
         ({"restricted": None, "projects": None}, (None, None)),
         ({"restricted": None, "projects": ["a"]}, (True, ["a"])),
-        ({"restricted": None, "projects": []}, (None, [])),
+        ({"restricted": None, "projects": []}, (True, [])),
+        ({"restricted": None, "projects": ["b", "a", "b"]}, (True, ["a", "b"])),
         ({"restricted": False, "projects": []}, (False, [])),
         ({"restricted": True, "projects": None}, (True, None)),
     ],
 )
 def test_who_names_projects_restricts_to_them(given: Any, rights: Any) -> None:
     assert trust_wish.rights(given) == rights
+
+
+@pytest.mark.parametrize("projects", [["a", ""], [" "]])
+def test_a_project_without_a_name_is_refused(projects: list[str]) -> None:
+    with pytest.raises(Failure, match="projects has an empty name"):
+        trust_wish.rights({"restricted": None, "projects": projects})
 
 
 def test_a_time_in_nanoseconds_is_understood() -> None:

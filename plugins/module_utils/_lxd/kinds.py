@@ -94,12 +94,16 @@ def wished_devices(given: Mapping[str, Any] | None) -> Mapping[str, Settings | N
         return None
     devices: dict[str, Settings | None] = {}
     for name, device in given.items():
-        if device and not isinstance(device, Mapping):
+        if device is None:
+            devices[str(name)] = None
+            continue
+        # Also what came out empty: nobody asked for its removal.
+        if not device or not isinstance(device, Mapping):
             raise invalid(f"devices: {name} must be a dict of its settings, or null if it is to go.")
-        texts = wished(f"devices: {name}", device or {}) or {}
-        devices[str(name)] = {key: value for key, value in texts.items() if value} or None
-        if device and "type" not in texts:
+        texts = wished(f"devices: {name}", device) or {}
+        if not texts.get("type"):
             raise invalid(f"devices: {name} has no type, such as disk or nic.")
+        devices[str(name)] = {key: value for key, value in texts.items() if value}
     return devices
 
 

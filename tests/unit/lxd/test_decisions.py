@@ -168,6 +168,16 @@ def test_a_device_is_replaced_as_a_whole_and_others_stay(asked: Any, devices: An
     assert kinds.to_be(PROFILES, wish(**asked), {"name": "fast", "devices": DEVICES})["devices"] == devices
 
 
+@pytest.mark.parametrize("empty", ["", {}, [], {"type": ""}, {"type": None}, {"type": "", "parent": "lo"}])
+def test_a_device_that_came_out_empty_is_not_removed(empty: Any) -> None:
+    with pytest.raises(Failure, match="devices: root (must be a dict|has no type)"):
+        kinds.wished_devices({"root": empty})
+
+
+def test_settings_of_a_device_that_are_empty_are_left_out() -> None:
+    assert kinds.wished_devices({"a": {"type": "nic", "vlan": None}, "b": None}) == {"a": {"type": "nic"}, "b": None}
+
+
 def test_a_device_that_means_the_same_stays_as_it_is() -> None:
     found = {"a": {"type": "nic", "security.mac_filtering": "1"}}
     asked = wish(devices={"a": {"type": "nic", "security.mac_filtering": "true"}})

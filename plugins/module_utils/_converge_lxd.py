@@ -83,7 +83,7 @@ def _make(task: Task, objects: Objects, wish: Wish, must_be_able: Check) -> Resu
         kinds.must_be_possible(kind, wish, found, task.lxd.capabilities)
     plan = kinds.plan(kind, wish, found)
     if plan and task.check:
-        return _told(kind, plan, kinds.predicted(kind, wish, found))
+        return _told(task, kind, plan, kinds.predicted(kind, wish, found))
     if plan:
         body = kinds.to_be(kind, wish, found)
         if seen:
@@ -91,7 +91,7 @@ def _make(task: Task, objects: Objects, wish: Wish, must_be_able: Check) -> Resu
         else:
             objects.create(wish.name, {**body, **({kind.fixed: wish.fixed} if wish.fixed else {})})
         seen = objects.find(wish.name)
-    return _told(kind, plan, kinds.told(kind, seen.body if seen else {}))
+    return _told(task, kind, plan, kinds.told(kind, seen.body if seen else {}))
 
 
 def _must_see_settings(lxd: Lxd, kind: Kind, wish: Wish, found: Mapping[str, Any]) -> None:
@@ -109,11 +109,13 @@ def _remove(task: Task, objects: Objects, name: str, removal: Mapping[str, Any] 
     plan = kinds.plan_removal(kind, name, found)
     if plan and not task.check:
         objects.delete(name, removal)
-    return _told(kind, plan, {})
+    return _told(task, kind, plan, {})
 
 
-def _told(kind: Kind, plan: Plan, now: Mapping[str, Any]) -> Result:
-    return Result(changed=bool(plan), values={kind.noun: now}, plan=plan)
+def _told(task: Task, kind: Kind, plan: Plan, now: Mapping[str, Any]) -> Result:
+    # A change whose answer was lost may leave nothing to do for the plan that is made after it.
+    changed = bool(plan) if task.check else task.wrote
+    return Result(changed=changed, values={kind.noun: now}, plan=plan)
 
 
 def _unsteady(kind: Kind, name: str) -> Failure:

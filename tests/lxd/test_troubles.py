@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import client as client_module
 from integration.harness import Outcome
 from lxd.between import Between
-from lxd.cases import LIVES, Case
+from lxd.cases import LIVES, Case, bridge
 from lxd.place import Args, Place
 
 # One life of each kind of object.
@@ -63,6 +63,15 @@ def test_a_write_whose_answer_is_lost_is_found_out(lxd: Place, between: Between,
     assert not done.failed, done.msg
     assert done.changed
     is_so(lxd, case, step)
+
+
+def test_a_change_whose_answer_is_lost_is_told_as_one_though_lxd_made_more_of_it(lxd: Place, between: Between) -> None:
+    """It is not as it was written: LXD has put an address in the place of `auto`."""
+    bridge(lxd)
+    between.loses_the_answer_to("PUT")
+    done = run(lxd, between, "lxd_network", {"name": "NAME", "config": {"ipv6.address": "auto"}})
+    assert (done.failed, done.changed) == (False, True)
+    assert lxd.get(f"networks/{lxd.name}")["config"]["ipv6.address"].startswith("fd42")
 
 
 @pytest.mark.parametrize("case", ONE_EACH, ids=str)

@@ -210,9 +210,10 @@ def must_be_possible(kind: Kind, wish: Wish, found: Found, able: Capabilities) -
     for key in changed(before, after):
         ability = next((ability for begin, ability in kind.fixed_settings.items() if key.startswith(begin)), None)
         if ability is not None and not (ability and able.has(ability)):
+            present, asked = before.get(key, "not set"), after.get(key, "not set")
             if ability:
-                able.require(ability, f"The change of {key} of the {label} from {before.get(key)} to {after.get(key)}")
-            raise _fixed(label, key, before.get(key, "not set"), after.get(key, "not set"))
+                able.require(ability, f"The change of {key} of the {label} from {present} to {asked}")
+            raise _fixed(label, key, present, asked)
 
 
 UNFINISHED = ("Errored", "Pending")
@@ -281,8 +282,10 @@ VOLATILE = re.compile(r"^volatile\.")
 
 
 def _same_in_a_pool(key: str, wish: str, found: Mapping[str, str]) -> bool:
-    # LXD puts what it made of a disk in the place of its path, and notes the path elsewhere.
-    return same_value(key, wish, found) or (key == "source" and found.get("volatile.initial_source") == wish)
+    # LXD puts what it made of a disk in the place of its path, and notes the path elsewhere. What it was to do with the
+    # source at the creation, such as `source.wipe`, it forgets.
+    done = key.startswith("source.") and "source" in found
+    return done or same_value(key, wish, found) or (key == "source" and found.get("volatile.initial_source") == wish)
 
 
 def _same_in_a_network(key: str, wish: str, found: Mapping[str, str]) -> bool:

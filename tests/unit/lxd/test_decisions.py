@@ -191,6 +191,7 @@ def test_a_device_that_means_the_same_stays_as_it_is() -> None:
         ({"config": {"source": "/dev/sdb"}}, "The source of the storage pool fast is /img and cannot become /dev/sdb"),
         ({"config": {"source": ""}}, "The source of the storage pool fast is /img and cannot become not set"),
         ({"config": {"size": "2GiB"}}, "The change of size of the storage pool fast from 1GiB to 2GiB needs growing"),
+        ({"config": {"size": ""}}, "The change of size of the storage pool fast from 1GiB to not set needs growing"),
     ],
 )
 def test_what_lxd_does_not_change_is_refused_with_both_values(asked: Any, says: str) -> None:
@@ -205,6 +206,7 @@ def test_what_lxd_does_not_change_is_refused_with_both_values(asked: Any, says: 
         ({"fixed": "btrfs"}, NONE),
         ({"config": {"source": "/img"}}, NONE),
         ({"config": {"source": "/dev/sdb"}, "purge": True}, NONE),
+        ({"config": {"source": "/dev/sdb", "source.wipe": "true"}}, NONE),
         ({"config": {"size": "2GiB"}}, GROWING),
         ({"config": {}, "purge": True}, NONE),
     ],
@@ -212,6 +214,13 @@ def test_what_lxd_does_not_change_is_refused_with_both_values(asked: Any, says: 
 def test_what_is_so_or_can_be_changed_is_not_refused(asked: Any, able: Capabilities) -> None:
     found = {**POOL, "config": {**POOL["config"], "volatile.initial_source": "/dev/sdb"}}  # type: ignore[dict-item]
     kinds.must_be_possible(POOLS, wish(**asked), found, able)
+
+
+def test_what_a_pool_was_made_with_is_no_change_later() -> None:
+    asked = wish(config={"source": "/dev/sdb", "source.wipe": "true"})
+    assert kinds.to_be(POOLS, asked, None)["config"] == {"source": "/dev/sdb", "source.wipe": "true"}
+    made = {**POOL, "config": {"source": "a-uuid", "volatile.initial_source": "/dev/sdb"}}
+    assert not kinds.plan(POOLS, asked, made)
 
 
 @pytest.mark.parametrize("status", ["Errored", "Pending"])

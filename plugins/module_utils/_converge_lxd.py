@@ -49,6 +49,8 @@ def converge_lxd(
     """
     wish, objects = Wish.from_params(kind, task.params), Objects(task.lxd, kind)
     if not objects.has_project():
+        if task.params["state"] == "absent":
+            return _in_no_project(task, kind, wish)
         if not task.check:
             raise objects.no_project
         return _in_a_project_to_come(task, kind, wish)
@@ -63,12 +65,16 @@ def converge_lxd(
     raise AssertionError("the last attempt returns or raises")
 
 
+def _in_no_project(task: Task, kind: Kind, wish: Wish) -> Result:
+    """What is to be gone went with its project; or the project is misspelt."""
+    said = f"LXD has no project {task.lxd.project}, and so no {kind.label} {wish.name} in it."
+    return Result(changed=False, values={kind.noun: {}}, warnings=[said])
+
+
 def _in_a_project_to_come(task: Task, kind: Kind, wish: Wish) -> Result:
     """In check mode an earlier task may have said that it would make the project."""
     found = kinds.with_which_a_project_begins(kind, wish.name, task.lxd.project)
     missing = f"LXD has no project {task.lxd.project} yet. In check mode, it is taken for one that a task before makes."
-    if task.params["state"] == "absent":
-        return Result(changed=False, values={kind.noun: {}}, warnings=[missing])
     plan = kinds.plan(kind, wish, found)
     now = kinds.predicted(kind, wish, found)
     return Result(changed=bool(plan), values={kind.noun: now}, plan=plan, warnings=[missing])

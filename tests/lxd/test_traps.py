@@ -86,6 +86,13 @@ def test_check_mode_foresees_what_is_in_a_project_that_it_foresees(lxd: Place) -
     assert foreseen["profile"] == {**done["profile"], "predicted": True}
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_what_is_to_be_gone_went_with_its_project(lxd: Place, check: bool) -> None:
+    told = lxd.run("lxd_profile", {"lxd_project": "NAME", "name": "x", "state": "absent"}, check=check)
+    assert (told.failed, told.changed, told["profile"]) == (False, False, {})
+    assert told["warnings"] == [f"LXD has no project {lxd.name}, and so no profile x in it."]
+
+
 def test_a_pool_that_only_holds_copies_of_images_is_removed(lxd: Place) -> None:
     """LXD names images among the users of a pool, and removes them with it."""
     lxd.run("lxd_storage_pool", {"name": "NAME", "driver": "btrfs", "config": {"size": "1GiB"}})

@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors, kinds
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import Kind, Wish
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects, Stale
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
@@ -97,7 +97,17 @@ def _make(task: Task, objects: Objects, wish: Wish, must_be_able: Check) -> Resu
         else:
             objects.create(wish.name, {**body, **({kind.fixed: wish.fixed} if wish.fixed else {})})
         seen = objects.find(wish.name)
+        if found is None and seen:
+            seen = _as_wished_from_the_start(objects, wish, seen)
     return _told(task, kind, plan, kinds.told(kind, seen.body if seen else {}))
+
+
+def _as_wished_from_the_start(objects: Objects, wish: Wish, seen: Seen) -> Seen | None:
+    """A new object without what LXD gave it unasked, such as addresses that were to be unset; else the next run did."""
+    if not kinds.plan(objects.kind, wish, seen.body):
+        return seen
+    objects.replace(wish.name, kinds.to_be(objects.kind, wish, seen.body), seen)
+    return objects.find(wish.name)
 
 
 def _must_see_settings(lxd: Lxd, kind: Kind, wish: Wish, found: Mapping[str, Any]) -> None:

@@ -142,6 +142,23 @@ def test_an_address_of_lxds_choice_stays(lxd: Place) -> None:
     assert not again.changed
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"config": {"ipv4.address": "none"}, "purge": True},
+        {"config": {"ipv4.address": "none", "ipv6.address": None}},
+        {"config": {"ipv4.address": "none", "ipv6.address": "auto"}, "purge": True},
+    ],
+    ids=["complete", "unset", "complete, with an address"],
+)
+def test_addresses_that_nobody_asked_for_are_gone_after_the_first_run(lxd: Place, asked: Any) -> None:
+    """LXD gives a new bridge those, and a NAT, of which it is told nothing."""
+    first = lxd.run("lxd_network", {"name": "NAME", **asked})
+    again = lxd.run("lxd_network", {"name": "NAME", **asked})
+    assert (first.failed, again.changed) == (False, False)
+    assert first["network"] == again["network"]
+
+
 def test_a_setting_that_lxd_has_by_itself_is_no_change(lxd: Place) -> None:
     """It lists no setting of its own that is as it would be anyway."""
     wish = {"config": {"images.auto_update_interval": 6, "core.trust_ca_certificates": False}}

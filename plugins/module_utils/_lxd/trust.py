@@ -88,20 +88,33 @@ def _not_enrolled(lxd: Lxd, failure: Failure, called: str) -> Failure:
 def tokens(lxd: Lxd) -> list[Token]:
     """The tokens that can still be used."""
     now = datetime.now(timezone.utc)
-    found = of_operations(lxd.get("operations", {"recursion": 1}, what="list its tokens"))
-    return [token for token in found if token.is_valid(now)]
+    return [token for token in _listed(lxd) if token.is_valid(now)]
+
+
+def _listed(lxd: Lxd) -> list[Token]:
+    """The tokens that LXD has, whatever the time is here."""
+    return of_operations(lxd.get("operations", {"recursion": 1}, what="list its tokens"))
 
 
 def issue(lxd: Lxd, name: str, restricted: bool, projects: list[str]) -> Token:
-    before = {token.id for token in tokens(lxd)}
+    before = {token.id for token in _listed(lxd)}
 
     def issued() -> Mapping[str, Any] | None:
         """One that came in the meantime; it is read anew, because its form is not that of the first answer."""
-        return next(({"id": token.id} for token in tokens(lxd) if token.name == name and token.id not in before), None)
+        return next(({"id": token.id} for token in _listed(lxd) if token.name == name and token.id not in before), None)
 
     body = {"type": "client", "token": True, "name": name, "restricted": restricted, "projects": projects}
     said = lxd.post("certificates", body, what=f"issue the token {name}", settled=issued, waits=False)
-    return next(token for token in tokens(lxd) if token.id == said["id"])
+    found = next((token for token in _listed(lxd) if token.id == said["id"]), None)
+    if found is None:
+        raise Failure(
+            "uncertain",
+            f"The token {name} was issued and is gone already: it was used, was revoked or has expired.",
+            object=f"token {name}",
+            reason="LXD does not list it",
+            hint="Run the task again. How long tokens are good says core.remote_token_expiry of LXD.",
+        )
+    return found
 
 
 def revoke(lxd: Lxd, token: Token) -> None:

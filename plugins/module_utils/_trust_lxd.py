@@ -7,7 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -42,6 +42,8 @@ def _make(task: Task, wish: Wish, done: Plan) -> Result:
     whole = Plan([*done.steps, *plan.steps])
     if plan and task.check:
         return _told(whole, trust_wish.predicted(wish, found))
+    if plan:
+        trust.must_have(lxd, _new_projects(wish, found))
     if plan and seen:
         trust.change(lxd, seen.body["fingerprint"], trust_wish.to_change(wish, seen.body))
     elif plan:
@@ -54,6 +56,11 @@ def _make(task: Task, wish: Wish, done: Plan) -> Result:
             raise
     now = trust.find(lxd, wish.fingerprint) if plan else seen
     return _told(whole, trust.told(now.body) if now else {})
+
+
+def _new_projects(wish: Wish, found: Mapping[str, Any] | None) -> Sequence[str]:
+    """Those that a certificate is to be restricted to, and is not yet."""
+    return sorted({*(wish.projects or ())} - {*((found or {}).get("projects") or ())})
 
 
 def _enrol(task: Task, wish: Wish) -> Result:
@@ -124,12 +131,23 @@ def converge_token(task: Task) -> Result:
         unknown = {"issued_at": None, "expires_at": None, "predicted": True}
         predicted = {} if absent else {"name": options["name"], **asked, **unknown}
         return _token_told(plan, kept.told if kept else predicted, None)
+    issues = kept is None and not absent
+    if issues:
+        trust.must_have(lxd, asked["projects"])
     for token in unfit:
         trust.revoke(lxd, token)
-    if kept is None and not absent:
+    if issues:
         kept = trust.issue(lxd, options["name"], asked["restricted"], asked["projects"])
-    return _token_told(plan, kept.told if kept else {}, kept)
+    short = kept is not None and not kept.is_valid(now, options["min_validity"])
+    return _token_told(plan, kept.told if kept else {}, kept, [SHORT] if short else [])
 
 
-def _token_told(plan: Plan, now: Mapping[str, Any], token: Token | None) -> Result:
-    return Result(changed=bool(plan), values={"trust_token": now, "token": token.text if token else None}, plan=plan)
+SHORT = (
+    "LXD issues tokens that end before min_validity, so that each run issues another one. Lower it, or raise "
+    "core.remote_token_expiry with metalshift.maas.lxd_server."
+)
+
+
+def _token_told(plan: Plan, now: Mapping[str, Any], token: Token | None, warnings: Sequence[str] = ()) -> Result:
+    values = {"trust_token": now, "token": token.text if token else None}
+    return Result(changed=bool(plan), values=values, plan=plan, warnings=warnings)

@@ -247,7 +247,7 @@ WRONG_EVERYWHERE: list[Wrong] = [
 
 WRONG: list[Wrong] = [
     Wrong("lxd_info", {"gather": ["gossip"]}, "value of gather must be one or more of: all, containers"),
-    Wrong("lxd_info", {"lxd_project": "t-none"}, "has no project t-none. Check lxd_project", kind="not_found"),
+    Wrong("lxd_info", {"lxd_project": "t-none"}, "has no project t-none. Check its name", kind="not_found"),
     Wrong("lxd_project", {}, "missing required arguments: name"),
     Wrong("lxd_project", {"name": "a/b"}, "'a/b' cannot be the name of a project"),
     Wrong("lxd_project", {"name": ".."}, "'..' cannot be the name of a project"),
@@ -410,7 +410,18 @@ WRONG += [
     Wrong("lxd_trust", {"fingerprint": "0" * 64}, "does not know the certificate 000000000000.", kind="not_found"),
     Wrong("lxd_trust", {"certificate": "PAIR", "projects": ["a"], "restricted": False}, "projects and restricted: fal"),
     Wrong(
-        "lxd_trust", {"certificate": "PAIR", "projects": ["no"]}, "Project not found.", kind="not_found", foreseen=False
+        "lxd_trust",
+        {"certificate": "PAIR", "projects": ["t-none"]},
+        "has no project t-none. Check its name",
+        kind="not_found",
+        foreseen=False,
+    ),
+    Wrong(
+        "lxd_trust",
+        {"type": "token", "name": "NAME", "projects": ["default", "t-none"]},
+        "has no project t-none. Check its name",
+        kind="not_found",
+        foreseen=False,
     ),
     Wrong("lxd_trust", {"token": "a", "password": "b"}, "mutually exclusive: token|password"),
     Wrong("lxd_trust", {"type": "token", "name": "NAME", "token": "abc"}, "token is about certificates, and type is"),

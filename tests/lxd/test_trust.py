@@ -7,8 +7,12 @@ from __future__ import annotations
 import base64
 import json
 import time
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import trust
 from lxd.cases import project
 from lxd.place import Place
 
@@ -87,6 +91,33 @@ def test_a_token_that_ends_too_soon_is_issued_anew(lxd: Place) -> None:
     assert longer["token"] != first["token"]
     told = lxd.run("lxd_info", {"gather": ["trust"]})["lxd"]["trust"]["tokens"]
     assert [token["name"] for token in told] == [lxd.name]
+
+
+def test_a_token_that_never_lasts_long_enough_is_told(lxd: Place) -> None:
+    lxd.run("lxd_server", {"config": {"core.remote_token_expiry": "1H"}})
+    told = lxd.run("lxd_trust", {"type": "token", "name": "NAME", "min_validity": 7200})
+    assert "end before min_validity, so that each run issues another one" in told["warnings"][0]
+    assert "warnings" not in lxd.run("lxd_trust", {"type": "token", "name": "NAME", "min_validity": 60})
+
+
+def test_a_token_of_which_nothing_would_come_takes_no_other_away(lxd: Place) -> None:
+    first = lxd.run("lxd_trust", {"type": "token", "name": "NAME"})
+    told = lxd.run("lxd_trust", {"type": "token", "name": "NAME", "projects": ["t-none"]})
+    assert told["failure"]["kind"] == "not_found"
+    assert lxd.run("lxd_trust", {"type": "token", "name": "NAME"})["token"] == first["token"]
+
+
+def test_a_token_that_is_over_by_the_clock_here_is_told_even_so(lxd: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    lxd.run("lxd_server", {"config": {"core.remote_token_expiry": "1H"}})
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + timedelta(hours=2)
+
+    monkeypatch.setattr(trust, "datetime", Ahead)
+    told = lxd.run("lxd_trust", {"type": "token", "name": "NAME"})
+    assert (told.failed, bool(told["token"])) == (False, True)
 
 
 def test_a_token_that_has_expired_is_none(lxd: Place) -> None:

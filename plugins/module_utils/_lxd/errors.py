@@ -119,7 +119,7 @@ def no_project(endpoint: str, project: str) -> Failure:
         f"LXD at {endpoint} has no project {project}.",
         object=f"project {project}",
         reason=NO_PROJECT,
-        hint="Check lxd_project, or make it with metalshift.maas.lxd_project.",
+        hint="Check its name, or make it with metalshift.maas.lxd_project.",
         status=404,
     )
 

@@ -7,13 +7,15 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.errors import no_project
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.tokens import Token, of_operations
+from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 
 
 def told(certificate: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,6 +38,14 @@ def add(lxd: Lxd, base64: str, fingerprint: str, fields: Mapping[str, Any]) -> N
 def change(lxd: Lxd, fingerprint: str, fields: Mapping[str, Any]) -> None:
     what = f"change the certificate {fingerprint[:12]}"
     lxd.patch(f"certificates/{fingerprint}", fields, what=what)
+
+
+def must_have(lxd: Lxd, projects: Sequence[str]) -> None:
+    """Raises the failure for a project that LXD does not have. Of a token it would say so when that is used up."""
+    for project in projects:
+        path = f"projects/{segment(project, 'name of a project')}"
+        if lxd.find(path, what=f"show the project {project}") is None:
+            raise no_project(lxd.connection.endpoint, project)
 
 
 def remove(lxd: Lxd, fingerprint: str) -> None:

@@ -664,6 +664,11 @@ WRONG: list[Wrong] = [
         "interfaces has 10.99.0.5 twice.",
     ),
     Wrong("vm", {"hostname": "web", "hosts": []}, "hosts is an empty list, and no host is in that."),
+    Wrong(
+        "vm_set",
+        {"claim": "cp", "count": 1, "interfaces": [{"addresses": []}]},
+        "interfaces[1].addresses is an empty list, and no VM gets an address from that.",
+    ),
     Wrong("vm", {"hostname": "web", "via": "lxd"}, "via: lxd needs lxd_hosts, or lxd_endpoint for one host alone."),
     Wrong(
         "vm",

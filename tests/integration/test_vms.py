@@ -310,6 +310,7 @@ PLACED: Mapping[str, tuple[Args, str]] = {
     "over zones": ({"count": 4}, "cp-1@kvm1 cp-2@kvm2 cp-3@kvm3 cp-4@kvm1"),
     "on named hosts": ({"count": 3, "hosts": ["kvm2", "kvm3"]}, "cp-1@kvm2 cp-2@kvm3 cp-3@kvm2"),
     "in a zone": ({"count": 2, "host_zones": ["az2"]}, "cp-1@kvm2 cp-2@kvm2"),
+    "away from no tags": ({"count": 1, "not_host_tags": []}, "cp-1@kvm1"),
     "wherever the load is least": ({"count": 2, "spread": "none"}, "cp-1@kvm1 cp-2@kvm2"),
 }
 

@@ -15,7 +15,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints 
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Rules, Spread
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
 
-WHERE = ("hosts", "host_zones", "host_pools", "host_tags", "not_host_tags")
+ONLY = ("hosts", "host_zones", "host_pools", "host_tags")
+WHERE = (*ONLY, "not_host_tags")
 PLACING_OPTIONS: Options = {option: {"type": "list", "elements": "str"} for option in WHERE}
 SPREAD_OPTIONS: Options = {
     "spread": {"type": "str", "choices": [spread.value for spread in Spread], "default": Spread.ZONE.value},
@@ -25,7 +26,7 @@ SPREAD_OPTIONS: Options = {
 
 def rules(params: Mapping[str, Any]) -> Rules:
     """The rules in a task's options."""
-    for option in WHERE:
+    for option in ONLY:
         # A computed list that turned out empty must not open the choice to every host.
         if params.get(option) == []:
             raise invalid(f"{option} is an empty list, and no host is in that.", "Leave it out to allow any.")

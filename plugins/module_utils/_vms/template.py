@@ -173,6 +173,9 @@ def _nic(given: Mapping[str, Any], number: int) -> Nic:
     if places["vlan"]:
         networks.check(places["vlan"], f"{where}.vlan", networks.VLAN_KEYS)
     ip = (given.get("ip") or AUTO).strip()
+    if given.get("addresses") == []:
+        # A computed list that turned out empty must not give them addresses of MAAS's choice.
+        raise invalid(f"{where}.addresses is an empty list, and no VM gets an address from that.", "Leave it out.")
     addresses = tuple(listed(given.get("addresses") or (), f"{where}.addresses"))
     if ip not in (AUTO, DHCP):
         ip = normal(ip, f"{where}.ip")

@@ -29,6 +29,8 @@ class Rule:
     # Before it reaches LXD.
     first: Callable[[], object] = lambda: None
     reaches: bool = True
+    # After LXD has done it, before its answer goes on.
+    then: Callable[[], object] = lambda: None
     # The answer is LXD's if this is 0.
     status: int = 0
     answers: bool = True
@@ -76,6 +78,13 @@ class Between:
     def before(self, method: str, act: Callable[[], object], times: int = 1) -> None:
         """Somebody else is faster."""
         self.rules.append(Rule(method, first=act, times=times))
+
+    def dies_at(self, method: str, kill: Callable[[], object], done: bool) -> None:
+        """Whoever asks dies before LXD is reached, or when it has done what was asked."""
+        if done:
+            self.rules.append(Rule(method, then=kill, answers=False))
+        else:
+            self.rules.append(Rule(method, first=kill, reaches=False, answers=False))
 
     def in_the_background(self, method: str) -> None:
         """As LXD 6.8 does it: 202, and an operation to wait for."""
@@ -129,6 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, json.dumps(said).encode(), {})
             return
         status, content, headers = self._ask(body) if rule.reaches else (0, b"", {})
+        rule.then()
         if rule.in_background:
             status, content = self._begun(status, content)
         if rule.answers:

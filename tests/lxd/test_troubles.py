@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import client as client_module
+from chaos.runs import Run
 from integration.harness import Outcome
 from lxd.between import Between
 from lxd.cases import LIVES, Case, bridge
@@ -162,6 +163,31 @@ def test_those_who_never_stop_changing_it_are_told(lxd: Place, between: Between)
     assert done.failed
     assert "was changed by others each time" in done.msg
     assert done["failure"]["kind"] == "conflict"
+
+
+# -- runs that die ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ONE_EACH, ids=str)
+@pytest.mark.parametrize("done", [False, True], ids=["asked", "done"])
+def test_a_killed_run_is_completed_by_the_next(lxd: Place, between: Between, case: Case, done: bool) -> None:
+    """Killed at each step's first write, and once more at its second if it has one."""
+    case.arrange(lxd)
+    for step in STEPS:
+        died = [dies_at_a_write(lxd, between, case, getattr(case, step), done=done) for _time in range(2)]
+        assert died[0]
+        completed = lxd.run(case.module, getattr(case, step))
+        assert not completed.failed, f"{step}: {completed.msg}"
+        is_so(lxd, case, step)
+
+
+def dies_at_a_write(lxd: Place, between: Between, case: Case, args: Args, *, done: bool) -> bool:
+    killed = Run(case.module, {**lxd.reach, **lxd.named(args), "lxd_endpoint": between.socket})
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        between.dies_at(method, killed.kill, done)
+    result = killed.end()
+    between.rules.clear()
+    return result is None
 
 
 def test_an_lxd_that_restarts_is_waited_for(lxd: Place) -> None:

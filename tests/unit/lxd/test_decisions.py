@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -149,6 +150,31 @@ def wish(**given: Any) -> Wish:
 def test_a_plan_names_what_differs(asked: Any, reason: str) -> None:
     plan = kinds.plan(POOLS, wish(**asked), POOL)
     assert [step.reason for step in plan.steps] == ([reason] if reason else [])
+
+
+# What LXD has put there, or cannot change.
+LXDS: Mapping[str, Any] = {
+    "pool": (POOLS, {"source": "/img", "size": "1GiB", "volatile.initial_source": "/dev/sdb", "zfs.pool_name": "fast"}),
+    "pool of LVM": (POOLS, {"lvm.vg_name": "fast", "lvm.thinpool_name": "thin"}),
+    "pool of Ceph": (POOLS, {"ceph.osd.pool_name": "fast", "cephfs.path": "/", "cephobject.radosgw.endpoint": "x"}),
+    "network": (NETWORKS, {"volatile.bridge.hwaddr": "00:16:3e:00:00:01"}),
+    "profile": (PROFILES, {"volatile.x": "1"}),
+    "project": (PROJECTS, {"features.images": "true", "features.profiles": "false", "volatile.uuid": "x"}),
+}
+
+
+@pytest.mark.parametrize(("kind", "lxds"), LXDS.values(), ids=LXDS)
+def test_a_purge_leaves_what_is_lxds(kind: Any, lxds: dict[str, str]) -> None:
+    found = {"config": {**lxds, "user.a": "b"}}
+    assert kinds.to_be(kind, wish(config={}, purge=True), found)["config"] == lxds
+
+
+def test_a_description_ends_where_its_words_do() -> None:
+    assert Wish.from_params(PROFILES, {"name": "a", "description": " two\nlines\n"}).description == "two\nlines"
+
+
+def test_users_are_told_in_an_order() -> None:
+    assert kinds.told(POOLS, {**POOL, "used_by": ["/b", "/a"]})["used_by"] == ["/a", "/b"]
 
 
 @pytest.mark.parametrize(

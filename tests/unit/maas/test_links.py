@@ -156,6 +156,21 @@ def test_the_requests_lead_to_the_wish_also_after_a_run_that_died(nic: Nic, wish
 
 
 @given(nic=interfaces(), wish=wishes())
+def test_the_plan_tells_of_every_link_that_goes(nic: Nic, wish: Wish) -> None:
+    try:
+        decision = decide(nic, wish)
+    except Failure:
+        assume(False)
+        raise
+    maas = Maas(nic)
+    maas.carry_out(wish, decision.moves)
+    gone = {link.id for link in nic.real} - {link.id for link in maas.nic.real}
+    ends = [step for step in decision.plan.steps if step.verb == "delete"]
+    replaced = [step for step in decision.plan.steps if step.verb == "update" and step.reason != "default_gateway"]
+    assert len(ends) + len(replaced) == len(gone)
+
+
+@given(nic=interfaces(), wish=wishes())
 def test_only_that_is_refused_which_maas_refuses_or_which_would_end_another_link(nic: Nic, wish: Wish) -> None:
     try:
         decide(nic, wish)

@@ -45,7 +45,7 @@ class Wish:
 
 
 def rights(params: Mapping[str, Any]) -> tuple[bool | None, Sequence[str] | None]:
-    """Whether to restrict, and to which projects: naming projects restricts to them, also if the list came out empty."""
+    """Whether to restrict, and to which projects: naming projects restricts to them, also if none are in the list."""
     restricted, given = params["restricted"], params["projects"]
     # LXD stumbles over a project that is named twice.
     projects = None if given is None else sorted(set(given))

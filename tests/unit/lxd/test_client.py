@@ -47,15 +47,21 @@ def test_nothing_is_sent_before_the_first_use(play: Play, papers: Papers) -> Non
     assert server.seen == []
 
 
-def test_a_body_goes_as_json_and_its_etag_with_it(lxd: Start, play: Play) -> None:
-    client = lxd(
+def test_a_body_goes_as_json_and_its_etag_with_it(play: Play, papers: Papers) -> None:
+    server = play(
+        hello(),
         Call("GET /1.0/profiles/x", json=said({"name": "x"}), headers={"ETag": "abc"}, query=[("project", "maas")]),
         Call("PUT /1.0/profiles/x", json=said()),
+        certificate=str(papers.server),
     )
+    where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
+    client = Lxd(Connection.from_params({**papers.params, **where}, {}))
     seen = client.find("profiles/x", {"project": "maas"})
     assert seen
     client.put("profiles/x", {"description": "d"}, what="change the profile x", etag=seen.etag)
     assert client.wrote
+    assert server.seen[-1].headers["If-Match"] == "abc"
+    assert json.loads(server.seen[-1].body) == {"description": "d"}
 
 
 def test_exchanges_hold_nothing_of_a_body(lxd: Start) -> None:
@@ -136,6 +142,21 @@ def test_a_lost_write_that_took_effect_is_not_sent_again(lxd: Start) -> None:
     client = lxd(BREAKS, Call("GET /1.0/projects/x", json=said({"name": "x"})))
     assert create(client, settled=lambda: client.find("projects/x")).body == {"name": "x"}
     assert client.wrote
+
+
+def test_a_write_that_a_proxy_did_not_see_the_end_of_is_looked_up(lxd: Start) -> None:
+    client = lxd(html("POST /1.0/projects", 504), Call("GET /1.0/projects/x", json=said({"name": "x"})))
+    assert create(client, settled=lambda: client.find("projects/x")).body == {"name": "x"}
+
+
+def test_a_lost_write_that_arrives_late_is_found_when_the_second_is_refused(lxd: Start) -> None:
+    client = lxd(
+        BREAKS,
+        Call("GET /1.0/projects/x", 404, json=refused(404, "Project not found")),
+        Call("POST /1.0/projects", 409, json=refused(409, "A project named x already exists")),
+        Call("GET /1.0/projects/x", json=said({"name": "x"})),
+    )
+    assert create(client, settled=lambda: client.find("projects/x")).body == {"name": "x"}
 
 
 def test_a_lost_write_that_cannot_be_looked_up_is_uncertain(lxd: Start) -> None:
@@ -276,6 +297,11 @@ def test_an_unknown_name_is_not_tried_again(papers: Papers, clock: FakeClock) ->
     with pytest.raises(Failure, match="its name cannot be resolved"):
         Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert clock.slept == []
+
+
+def test_an_lxd_without_settings_hides_none(lxd: Start) -> None:
+    client = lxd()
+    assert (client.restricted, client.settings) == (False, {})
 
 
 def test_a_restricted_client_sees_no_settings(lxd: Start) -> None:

@@ -120,6 +120,14 @@ def test_secrets_are_hidden(key: str) -> None:
     assert SECRET.search(key)
 
 
+def test_that_there_is_a_secret_is_shown() -> None:
+    """LXD itself tells no more of a password."""
+    assert shown({"core.trust_password": True, "loki.auth.password": ""}) == {
+        "core.trust_password": True,
+        "loki.auth.password": "",
+    }
+
+
 @pytest.mark.parametrize("key", OPEN)
 def test_what_is_no_secret_is_shown(key: str) -> None:
     assert shown({key: "x"}) == {key: "x"}
@@ -196,7 +204,7 @@ def test_a_device_is_replaced_as_a_whole_and_others_stay(asked: Any, devices: An
 
 @pytest.mark.parametrize("empty", ["", {}, [], {"type": ""}, {"type": None}, {"type": "", "parent": "lo"}])
 def test_a_device_that_came_out_empty_is_not_removed(empty: Any) -> None:
-    with pytest.raises(Failure, match="devices: root (must be a dict|has no type)"):
+    with pytest.raises(Failure, match=r"devices: root (must be a dict|has no type)"):
         kinds.wished_devices({"root": empty})
 
 
@@ -349,7 +357,7 @@ def test_a_password_is_told_again_only_if_that_is_asked_for() -> None:
 
 
 def test_a_purge_leaves_the_address_at_which_lxd_listens() -> None:
-    found = {"core.https_address": ":8443", "user.a": "b", "core.trust_password": True}
+    found = {"core.https_address": ":8443", "user.a": "b", "core.trust_password": True, "volatile.uuid": "x"}
     assert server.changes(server.Wish({}, purge=True), found) == {"core.trust_password": "", "user.a": ""}
 
 
@@ -493,6 +501,14 @@ def test_drivers_have_an_order(driver: str, version: str) -> None:
 def test_an_lxd_that_does_not_trust_us_tells_no_drivers(environment: Any) -> None:
     assert overview.drivers(environment) == {}
     assert overview.storage_drivers(environment) == {}
+
+
+@pytest.mark.parametrize("subset", ["instances", "virtual_machines"])
+def test_secrets_of_instances_are_hidden_also_those_from_profiles(subset: str) -> None:
+    settings = {"cloud-init.user-data": "s3cret", "limits.cpu": "2"}
+    found = {"name": "v", "type": "virtual-machine", "config": settings, "expanded_config": settings}
+    (told,) = overview.SUBSETS[subset].told([found])
+    assert told["config"] == told["expanded_config"] == {"cloud-init.user-data": HIDDEN, "limits.cpu": "2"}
 
 
 def test_instances_of_one_type_are_picked_out_of_all() -> None:

@@ -165,6 +165,22 @@ def test_those_who_never_stop_changing_it_are_told(lxd: Place, between: Between)
     assert done["failure"]["kind"] == "conflict"
 
 
+def test_a_token_that_has_expired_is_not_taken_for_the_one_whose_answer_was_lost(lxd: Place, between: Between) -> None:
+    lxd.run("lxd_server", {"config": {"core.remote_token_expiry": "1S"}})
+    first = lxd.run("lxd_trust", {"type": "token", "name": "NAME"})
+    time.sleep(1.1)
+    between.loses_the_answer_to("POST")
+    again = run(lxd, between, "lxd_trust", {"type": "token", "name": "NAME"})
+    assert again["token"] not in (None, first["token"])
+
+
+def test_a_token_that_is_used_just_before_it_is_revoked_needs_no_end(lxd: Place, between: Between) -> None:
+    invited = lxd.run("lxd_trust", {"type": "token", "name": "NAME"})
+    between.before("DELETE", lambda: lxd.run("lxd_trust", {"token": invited["token"], **lxd.pair("guest")}))
+    revoked = run(lxd, between, "lxd_trust", {"type": "token", "name": "NAME", "state": "absent"})
+    assert not revoked.failed, revoked.msg
+
+
 # -- runs that die ---------------------------------------------------------------------------------
 
 

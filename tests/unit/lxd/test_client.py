@@ -13,6 +13,8 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import POOLS
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects
 from unit.lxd.conftest import Papers, Play, hello, refused, said
 from unit.scripted_maas import Call, FakeClock, HastyClock, html
 
@@ -297,6 +299,25 @@ def test_an_unknown_name_is_not_tried_again(papers: Papers, clock: FakeClock) ->
     with pytest.raises(Failure, match="its name cannot be resolved"):
         Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert clock.slept == []
+
+
+def pool(status: str) -> Call:
+    return Call("GET /1.0/storage-pools/x", json=said({"name": "x", "status": status}))
+
+
+def test_a_lost_creation_that_lxd_has_not_finished_is_not_taken_for_done(lxd: Start) -> None:
+    again = Call("POST /1.0/storage-pools", 409, json=refused(409, "The storage pool already exists"))
+    client = lxd(Call("POST /1.0/storage-pools", breaks=True), pool("Pending"), again, pool("Created"))
+    Objects(client, POOLS).create("x", {"driver": "dir"})
+
+
+def test_that_something_else_exists_is_a_refusal(lxd: Start) -> None:
+    client = lxd(
+        Call("POST /1.0/storage-pools", 500, json=refused(500, "Directory /x already exists")),
+        Call("GET /1.0/storage-pools/x", 404, json=refused(404, "Storage pool not found")),
+    )
+    with pytest.raises(Failure, match="refused to create the storage pool x: Directory /x already exists"):
+        Objects(client, POOLS).create("x", {"driver": "dir"})
 
 
 def test_an_lxd_without_settings_hides_none(lxd: Start) -> None:

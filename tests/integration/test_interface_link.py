@@ -122,6 +122,16 @@ def test_an_interface_moves_to_another_vlan_only_when_told(sim: Simulator) -> No
     assert not run(sim, **wanted).changed
 
 
+def test_an_address_in_two_subnets_is_taken_in_the_one_that_the_interface_is_on(sim: Simulator) -> None:
+    """MAAS itself would take the smaller one."""
+    other_vlan(sim)
+    far = next(one["vlan"]["id"] for one in client(sim).get("subnets/") if one["cidr"] == "172.16.0.0/24")
+    client(sim).post("subnets/", {"cidr": "10.99.0.0/25", "vlan": far})
+    done = run(sim, mode="static", ip_address="10.99.0.50")
+    assert not done.failed, done.msg
+    assert done["interface_link"]["subnet"] == "10.99.0.0/24"
+
+
 def test_what_dhcp_keeps_for_the_interface_is_its_only_static_address(sim: Simulator) -> None:
     two_nics(sim)
     mac = sim.find("node-1").interfaces[1].mac_address

@@ -240,10 +240,7 @@ def _form(wish: Wish | None, move: Move) -> dict[str, Any]:
 def _took_effect(now: Nic, wish: Wish | None, move: Move) -> bool:
     if move.op is Op.UNLINK and move.link is not None:
         return all(link.id != move.link.id for link in now.links)
-    if wish is None:
-        return False
-    fitting = [link for link in now.links if wish.fits(link)]
-    return bool(fitting) and not (move.alone and len(now.real) > len(fitting))
+    return wish is not None and any(wish.fits(link) for link in now.links)
 
 
 def _ids(interface: Interface) -> set[int]:

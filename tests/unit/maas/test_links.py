@@ -26,6 +26,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.links import
     Wish,
     decide,
     decide_removal,
+    find_nic,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 
@@ -191,6 +192,19 @@ def test_links_that_are_removed_are_gone_and_the_others_stay(nic: Nic, subnet: S
 
 
 READY = Nic("node-1", "abcdef", "eth0", 7, vlan=1, links=(Link(1, AUTO, subnet=HERE),), status=Status.READY)
+
+
+BOND = {"name": "bond0", "type": "bond", "mac_address": "52:54:00:00:00:01"}
+PHYSICAL = {"name": "eth0", "type": "physical", "mac_address": "52:54:00:00:00:01"}
+
+
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [("52-54-00-00-00-01", PHYSICAL), (" 52:54:00:00:00:01 ", PHYSICAL), ("bond0", BOND), ("eth1", None)],
+)
+def test_a_mac_address_means_the_physical_interface(named: str, found: object) -> None:
+    """A bond has that of one of its own."""
+    assert find_nic({"interface_set": [BOND, PHYSICAL]}, named) is found
 
 
 def test_the_only_link_is_replaced_in_one_request() -> None:

@@ -5,7 +5,12 @@
 from __future__ import annotations
 
 from ansible.plugins.loader import init_plugin_loader
+from hypothesis import settings
 
 init_plugin_loader()
+
+# A loaded machine makes single examples slow; that is no property of the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 pytest_plugins = ("lab.fixtures",)

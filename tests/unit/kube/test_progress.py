@@ -704,7 +704,7 @@ odd = some.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(some.data(), some.sampled_from(GOALS))
 def test_no_object_is_too_odd(data: some.DataObject, goal: Goal) -> None:
     """One field of a whole hosted cluster is replaced by something else, or taken away."""

@@ -226,6 +226,14 @@ LIVES = [
         noun="certificate_requests",
         ground="a_kubelet_that_asks",
     ),
+    Life(
+        "cluster_api_pause",
+        create={"name": "kvm1", "system_ids": ["abc123", "unknown"]},
+        change={"name": "kvm1", "system_ids": ["abc123", "def456"]},
+        delete={"name": "kvm1", "state": "absent"},
+        noun="machines",
+        ground="machines_of_cluster_api",
+    ),
 ]
 # Those that look, and write nothing.
 LOOKING = {
@@ -334,6 +342,8 @@ WRONG = [
         "wait_for: nodes cannot be had on platform none",
         before=[("hosted_cluster", BARE)],
     ),
+    Wrong("cluster_api_pause", {"name": "kvm1"}, "state is present but all of the following are missing: system_ids"),
+    Wrong("cluster_api_pause", {"name": "", "system_ids": ["abc123"]}, "name must not be empty."),
     Wrong("node_pool", {"name": "w", **HASTE}, "to create it the task lacks cluster"),
     Wrong(
         "node_pool", POOL, "cannot be had without its HostedCluster clusters/demo, which does not exist", "not_found"

@@ -79,6 +79,20 @@ def an_ingress_controller(kube: Kube, sim: Simulator, kubeconfig: str) -> None:
     kube.create(body_of(INGRESS_CONTROLLERS, "default", INGRESS, spec=strategy))
 
 
+def a_machine_of_cluster_api(kube: Kube, name: str, system_id: str) -> None:
+    be_there(kube, INNER)
+    reference = {"apiVersion": MAAS_MACHINES.api, "kind": MAAS_MACHINES.name, "name": name, "namespace": INNER}
+    spec = {"clusterName": "demo", "bootstrap": {"dataSecretName": "x"}, "infrastructureRef": reference}
+    kube.create(body_of(MACHINES, name, INNER, spec=spec))
+    taken = {"providerID": f"maas:///az1/{system_id}", "minCPU": 1, "minMemory": 1024, "image": "custom/rhcos"}
+    kube.create(body_of(MAAS_MACHINES, name, INNER, spec=taken))
+
+
+def machines_of_cluster_api(kube: Kube, _sim: Simulator, _kubeconfig: str) -> None:
+    for name, system_id in (("w-1", "abc123"), ("w-2", "def456"), ("w-3", "ghi789")):
+        a_machine_of_cluster_api(kube, name, system_id)
+
+
 def a_kubelet_that_asks(kube: Kube, sim: Simulator, kubeconfig: str) -> None:
     """And the machine on which it runs, as the cluster and MAAS know it."""
     a_published_kubeconfig(kube, sim, kubeconfig)

@@ -34,6 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED, PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from hosted import grounds
 from hosted.cases import CLUSTER, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong
@@ -189,6 +190,41 @@ def test_a_kubeconfig_is_the_owners_alone_whatever_was_there(ground: Ground) -> 
             file.chmod(0o644)
         assert ground.done("hosted_cluster_kubeconfig", {"name": "demo", "dest": str(file)}).changed
         assert (file.read_text(), file.stat().st_mode & 0o777) == (Path(ground.kubeconfig).read_text(), 0o600)
+
+
+def annotations(ground: Ground) -> dict[str, dict[str, str]]:
+    """Those of each Machine and MaasMachine that speak of a pause."""
+    bodies = [body for kind in (MACHINES, MAAS_MACHINES) for body in ground.kube.list(kind, grounds.INNER)]
+    found = {f"{body['kind']} {body['metadata']['name']}": body["metadata"].get("annotations") or {} for body in bodies}
+    return {name: notes for name, notes in found.items() if notes}
+
+
+def test_only_what_we_paused_goes_on(ground: Ground) -> None:
+    grounds.machines_of_cluster_api(ground.kube, ground.sim, ground.kubeconfig)
+    theirs = {"metadata": {"annotations": {PAUSED: ""}}}
+    ground.kube.patch(MACHINES, "w-2", grounds.INNER, theirs)
+    ground.kube.patch(MAAS_MACHINES, "w-2", grounds.INNER, theirs)
+    ground.done("cluster_api_pause", {"name": "kvm2", "system_ids": ["ghi789"]})
+    before = annotations(ground)
+    paused = ground.done("cluster_api_pause", {"name": "kvm1", "system_ids": ["abc123", "def456"]})
+    assert [one["paused_by_others"] for one in paused["machines"]] == [False, True]
+    ours = {PAUSED: "true", PAUSED_AS: "kvm1"}
+    assert annotations(ground) == {**before, "Machine w-1": ours, "MaasMachine w-1": ours}
+    # A run that was killed between the two.
+    ground.kube.patch(MAAS_MACHINES, "w-1", grounds.INNER, {"metadata": {"annotations": dict.fromkeys(ours)}})
+    assert ground.done("cluster_api_pause", {"name": "kvm1", "system_ids": ["abc123"]}).changed
+    assert annotations(ground)["MaasMachine w-1"] == ours
+    ground.done("cluster_api_pause", {"name": "kvm1", "state": "absent"})
+    assert annotations(ground) == before
+
+
+def test_what_cluster_api_gives_back_is_not_held_up(ground: Ground) -> None:
+    grounds.machines_of_cluster_api(ground.kube, ground.sim, ground.kubeconfig)
+    ground.kube.patch(MACHINES, "w-1", grounds.INNER, {"metadata": {"finalizers": ["lab.example/drain"]}})
+    ground.kube.delete(MACHINES, "w-1", grounds.INNER)
+    came = ground.done("cluster_api_pause", {"name": "kvm1", "system_ids": ["abc123"]})
+    ground.kube.patch(MACHINES, "w-1", grounds.INNER, {"metadata": {"finalizers": None}})
+    assert (came.changed, annotations(ground)) == (False, {})
 
 
 def test_a_wide_options_life_is_as_wished(ground: Ground) -> None:

@@ -494,6 +494,7 @@ ACTS: list[Act] = [Act("disk_erasure", {"machines": ["node-1", "node-2"]}, three
 
 # What each module that talks to Kubernetes needs to be told at least.
 NEAR_KUBERNETES: Mapping[str, Args] = {
+    "cluster_api_pause": {"name": "kvm1", "state": "absent"},
     "hosted_cluster": {"name": "demo"},
     "hosted_cluster_audit": {"name": "demo"},
     "hosted_cluster_diagnosis": {"name": "demo"},

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count as counting_from
 from typing import Any
 
@@ -177,6 +177,8 @@ class Wish:
     rules: Rules
     # By interface of the template: the static addresses that the VMs share out, in their order.
     addresses: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # The hosts that its VMs leave.
+    evacuated: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,10 @@ class Leaving:
     found: Found
     reason: str
 
+    @property
+    def step(self) -> Step:
+        return Step("delete", self.found.name, self.reason, before={"host": self.found.host})
+
 
 @dataclass(frozen=True)
 class SetPlan:
@@ -205,15 +211,15 @@ class SetPlan:
     remove: tuple[Leaving, ...]
     # By hostname and interface, of all that are there in the end.
     addresses: Mapping[str, Mapping[str, str]]
+    # Removed before anything is made, because they are made again under the same names.
+    moved: tuple[Leaving, ...] = ()
 
     def steps(self) -> list[Step]:
         """The making and removing of VMs, as diff and check mode show it."""
         return [
+            *(one.step for one in self.moved),
             *(Step("create", new.name, f"on {new.host}", after=self._shown(new)) for new in self.make),
-            *(
-                Step("delete", leaving.found.name, leaving.reason, before={"host": leaving.found.host})
-                for leaving in self.remove
-            ),
+            *(one.step for one in self.remove),
         ]
 
     def _shown(self, new: New) -> dict[str, Any]:
@@ -225,26 +231,40 @@ class SetPlan:
 def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, str] | None = None) -> SetPlan:
     """What brings a set to its number. `held`: by address, the VM that has it, or what else it is."""
     members = {one.name: one for one in found.members.values()}
+    hosts = [replace(host, schedulable=False) if host.name in wish.evacuated else host for host in hosts]
     remove = _removed(wish, hosts, members)
-    keep = tuple(one for one in members.values() if one not in [leaving.found for leaving in remove])
-    make = _made(wish, hosts, found)
+    staying = {name: one for name, one in members.items() if one not in [leaving.found for leaving in remove]}
+    moved = _moved(wish, staying)
+    keep = tuple(one for one in staying.values() if one not in [leaving.found for leaving in moved])
+    make = _made(wish, hosts, found, keep, moved)
     names = [*(one.name for one in keep), *(new.name for new in make)]
     return SetPlan(
         keep,
         make,
         (*remove, *(Leaving(double, f"there is another {double.name}") for double in found.doubles)),
         _addresses(wish, names, held or {}),
+        moved,
     )
 
 
-def _made(wish: Wish, hosts: Sequence[Host], found: Census) -> tuple[New, ...]:
-    missing = max(0, wish.count - len(found.members))
+def _moved(wish: Wish, members: Mapping[str, Found]) -> tuple[Leaving, ...]:
+    going = [one for one in members.values() if one.host in wish.evacuated]
+    for one in going:
+        _refuse_hosted(one)
+    return tuple(Leaving(one, f"{one.host} is evacuated") for one in going)
+
+
+def _made(
+    wish: Wish, hosts: Sequence[Host], found: Census, keep: Sequence[Found], moved: Sequence[Leaving]
+) -> tuple[New, ...]:
+    missing = max(0, wish.count - len(keep))
+    again = [number for number, one in found.members.items() if one in [leaving.found for leaving in moved]]
     free = (number for number in counting_from(1) if number not in found.members)
-    numbers = [next(free) for _missing in range(missing)]
+    numbers = sorted([*again, *(next(free) for _missing in range(missing - len(again)))])
     in_the_way = {hostname(wish.claim, number): found.taken[number] for number in numbers if number in found.taken}
     if in_the_way:
         raise several("VMs", in_the_way, len(in_the_way))
-    running = Counter(one.host for one in found.members.values())
+    running = Counter(one.host for one in keep)
     placement = place(missing, wish.size, hosts, wish.rules, running)
     if placement.missing:
         raise placement.failure(f"{placement.missing} of {wish.count} VMs of the claim {wish.claim}")
@@ -254,17 +274,21 @@ def _made(wish: Wish, hosts: Sequence[Host], found: Census) -> tuple[New, ...]:
     )
 
 
+def _refuse_hosted(found: Found) -> None:
+    if found.cluster:
+        raise Failure(
+            "claimed",
+            f"{found.name} cannot be removed: {found.cluster} uses it.",
+            object=found.name,
+            hint="Scale its node pool down with node_pool first: a set never takes what a hosted cluster uses.",
+        )
+
+
 def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) -> tuple[Leaving, ...]:
     going = leaving((one.vm for one in members.values()), len(members) - wish.count, hosts)
     closed = {host.name for host in hosts if not host.schedulable}
     for vm in going:
-        if members[vm.name].cluster:
-            raise Failure(
-                "claimed",
-                f"{vm.name} cannot be removed: {members[vm.name].cluster} uses it.",
-                object=vm.name,
-                hint="Scale its node pool down with node_pool first: a set never takes what a hosted cluster uses.",
-            )
+        _refuse_hosted(members[vm.name])
     last = f"one of the last: {wish.count} of {len(members)} stay"
     return tuple(
         Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in going

@@ -95,6 +95,15 @@ options:
   max_per_host:
     description: How many VMs of the set a host may have.
     type: int
+  evacuate:
+    description:
+      - Hosts that the VMs of the set leave, by name. Each VM there is removed with its disks, B(and all that is on them
+        is lost); it is made again on another host, under the same name, as large as the task says, with the same
+        address of O(interfaces[].addresses).
+      - Nothing is removed unless there is room for all of them elsewhere. Nothing new goes to these hosts.
+      - One that a hosted cluster uses is refused.
+    type: list
+    elements: str
 seealso:
   - module: metalshift.maas.vm
   - module: metalshift.maas.vm_host
@@ -122,6 +131,18 @@ EXAMPLES = r"""
     claim: cp
     state: deployed
     distro_series: noble
+
+- name: Those on kvm1 are made again elsewhere, empty
+  metalshift.maas.vm_set:
+    claim: cp
+    count: 3
+    cores: 4
+    memory: 8GiB
+    disks:
+      - size: 60GB
+    interfaces:
+      - addresses: [10.99.0.71-10.99.0.79]
+    evacuate: [kvm1]
 
 - name: Remove them all, with their disks
   metalshift.maas.vm_set:
@@ -192,6 +213,7 @@ SPEC = Spec(
         },
         **PLACING_OPTIONS,
         **SPREAD_OPTIONS,
+        "evacuate": {"type": "list", "elements": "str"},
         **VIA_OPTIONS,
         **WAIT_OPTIONS,
     },

@@ -115,6 +115,24 @@ def test_a_resize_killed_at_any_request_is_completed_by_another_run(hosts: Hosts
 
 
 @pytest.mark.parametrize("via", WAYS)
+def test_a_host_whose_evacuation_is_killed_at_every_third_request_is_left_by_another_run(
+    hosts: Hosts, door: Door, via: str
+) -> None:
+    complete(hosts, door, via, WISH)
+    leaves = requests_of(hosts, door, via, {**WISH, "evacuate": ["kvm3"]})
+    dead = 0
+    for at in range(1, leaves + 1, 3):
+        wish = {**WISH, "evacuate": [f"kvm{at % 2 + 1}"]}
+        dead += killed(hosts, door, via, wish, at)
+        complete(hosts, door, via, wish)
+        assert hosts.addresses() == ADDRESSES, f"request {at}"
+        assert sorted(hosts.in_lxd) == list(ADDRESSES), f"request {at}"
+        assert not {*wish["evacuate"]} & {*hosts.in_lxd.values()}, f"request {at}"
+        assert len(hosts.volumes) == len(ADDRESSES), f"request {at}"
+    assert dead >= leaves // 3 - 4
+
+
+@pytest.mark.parametrize("via", WAYS)
 def test_runs_at_once_make_one_set(hosts: Hosts, via: str) -> None:
     with Door(hosts.sim, jitter=0.01) as door:
         for time in range(3):

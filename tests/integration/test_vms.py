@@ -304,6 +304,32 @@ def test_a_run_that_ends_between_lxd_and_maas_is_completed(hosts: Hosts) -> None
     assert not hosts.run("vm", "lxd", hostname="web", cores=3).changed
 
 
+@pytest.mark.parametrize("via", WAYS)
+def test_vms_leave_a_host_as_check_mode_says_and_keep_their_names_and_addresses(hosts: Hosts, via: str) -> None:
+    template = {"claim": "cp", "count": 3, **BIG, "interfaces": ADDRESSES}
+    hosts.run("vm_set", via, **template)
+    before = hosts.addresses()
+    hosts.clear()
+    foreseen = hosts.run("vm_set", via, check=True, **template, evacuate=["kvm2"])
+    assert hosts.writes() == []
+    done = hosts.run("vm_set", via, **template, evacuate=["kvm2"])
+    assert not done.failed, done.msg
+    assert foreseen["diff"] == done["diff"]
+    assert done["removed"] == [{"hostname": "cp-2", "vm_host": "kvm2", "reason": "kvm2 is evacuated"}]
+    assert place_of(hosts) == "cp-1@kvm1 cp-2@kvm1 cp-3@kvm3"
+    assert (hosts.addresses(), done["summary"]) == (before, {"ready": 3})
+    assert not hosts.run("vm_set", via, **template, evacuate=["kvm2"]).changed
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_nothing_is_removed_from_a_host_without_room_elsewhere(hosts: Hosts, via: str) -> None:
+    hosts.run("vm_set", via, claim="cp", count=3, max_per_host=1)
+    hosts.clear()
+    came = hosts.run("vm_set", via, claim="cp", count=3, max_per_host=1, evacuate=["kvm2"])
+    assert came["failure"]["kind"] == "capacity"
+    assert hosts.writes() == []
+
+
 # -- where they go -----------------------------------------------------------------------------------------------------
 
 PLACED: Mapping[str, tuple[Args, str]] = {

@@ -244,6 +244,39 @@ def test_vms_on_unschedulable_hosts_go_first_and_nothing_new_comes_there() -> No
     assert plan(wish(4), hosts, found).make == (New("cp-4", "host-2"),)
 
 
+@pytest.mark.parametrize(
+    ("count", "found", "moves", "makes", "removes"),
+    [
+        (3, [vm(1, 1), vm(2, 2), vm(3, 3)], "cp-1", "cp-1@host-2", ""),
+        (3, [vm(2, 2), vm(5, 1), vm(7, 1)], "cp-5 cp-7", "cp-5@host-3 cp-7@host-2", ""),
+        (4, [vm(2, 2), vm(3, 1)], "cp-3", "cp-1@host-3 cp-3@host-2 cp-4@host-3", ""),
+        (2, [vm(1, 1), vm(2, 2), vm(3, 1)], "cp-1", "cp-1@host-3", "cp-3"),
+        (1, [vm(1, 1), vm(2, 2), vm(3, 1)], "", "", "cp-3 cp-1"),
+        (2, [vm(1, 2), vm(2, 3)], "", "", ""),
+    ],
+)
+def test_vms_leave_an_evacuated_host_under_their_names(
+    count: int, found: list[Found], moves: str, makes: str, removes: str
+) -> None:
+    result = planned(count, found, evacuated=frozenset({"host-1"}))
+    moved = " ".join(leaving.found.name for leaving in result.moved)
+    assert (moved, made(result), removed(result)) == (moves, makes, removes)
+    assert {one.host for one in result.keep} <= {"host-2", "host-3"}
+
+
+def test_a_vm_that_leaves_its_host_keeps_its_address() -> None:
+    result = planned(1, [vm(1)], held={"10.0.0.15": "cp-1"}, addresses={"eth0": POOL}, evacuated=frozenset({"host-1"}))
+    assert result.addresses == {"cp-1": {"eth0": "10.0.0.15"}}
+    assert [step.verb for step in result.steps()] == ["delete", "create"]
+
+
+def test_no_host_is_evacuated_without_room_elsewhere() -> None:
+    with pytest.raises(Failure, match=r"1 of 2 VMs of the claim cp cannot be placed: host-1: .*; host-2: "):
+        plan(wish(2, evacuated=frozenset({"host-1"})), hosts_in("a b", cores=0), census("cp", [vm(1, 1), vm(2, 2)]))
+    with pytest.raises(Failure, match="cp-1 cannot be removed: hosted cluster a/b uses it"):
+        planned(1, [vm(1, cluster="hosted cluster a/b")], evacuated=frozenset({"host-1"}))
+
+
 def test_what_a_hosted_cluster_uses_is_not_removed() -> None:
     used = vm(2, cluster="hosted cluster a/b (node pool x)")
     with pytest.raises(Failure, match=r"cp-2 cannot be removed: hosted cluster a/b \(node pool x\) uses it") as caught:

@@ -20,6 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Resul
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import (
     Census,
     Found,
+    Leaving,
     New,
     SetPlan,
     Wish,
@@ -32,7 +33,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan impor
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import telling
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import Tools
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Going, Vm
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import rules
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import differences
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
@@ -47,6 +48,7 @@ class Wanted:
     count: int
     template: Template
     rules: Rules
+    evacuated: frozenset[str] = frozenset()
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Wanted:
@@ -57,7 +59,8 @@ class Wanted:
         static = [nic.static for nic in template.nics if nic.static]
         if static:
             raise invalid(f"interfaces has the address {static[0]} for all VMs of a set.", "List addresses instead.")
-        return cls(checked(params["claim"], max(count, 1)), count, template, rules(params))
+        claim, evacuated = checked(params["claim"], max(count, 1)), frozenset(params["evacuate"] or ())
+        return cls(claim, count, template, rules(params), evacuated)
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,10 @@ def converge_set(task: Task) -> Result:
         *_kept(decided, there, wanted, attachments),
         *(_new(new, decided, wanted, attachments) for new in decided.make),
     ]
-    going = [(leaving.found, _machine(there, leaving.found)) for leaving in decided.remove]
-    tools.crew.foresee_removal(going, wanted.claim, take_over=False)
+    moved, going = (
+        [(one.found, _machine(there, one.found)) for one in some] for some in (decided.moved, decided.remove)
+    )
+    tools.crew.foresee_removal([*moved, *going], wanted.claim, take_over=False)
     steps = tools.crew.foresee(vms, wanted.template.wished)
     whole = Plan([*decided.steps(), *_finishing(vms), *steps])
     warnings = _resized(vms, wanted.template)
@@ -88,11 +93,23 @@ def converge_set(task: Task) -> Result:
         for vm in vms:
             changed = any(step.object == vm.name for step in whole.steps)
             telling.foresee(vm, changed=changed, waits=task.params["wait"])
-        removed = [telling.removed(one.found.name, one.found.host, one.reason) for one in decided.remove]
+        removed = [
+            telling.removed(one.found.name, one.found.host, one.reason) for one in (*decided.moved, *decided.remove)
+        ]
         return Result(bool(whole), telling.of_set(wanted.claim, vms, removed), whole, warnings=warnings)
-    tools.crew.bring(vms, wanted.template.wished)
-    members = tools.crew.remove(going, wanted.claim, take_over=False) if going else []
+    members = _move_out(tools, wanted, moved, attachments) if moved else []
+    staying = {member.name for member in members if member.failure}
+    tools.crew.bring([vm for vm in vms if vm.name not in staying], wanted.template.wished)
+    members += tools.crew.remove(going, wanted.claim, take_over=False) if going else []
     return _result(wanted, vms, decided, members, whole, warnings)
+
+
+def _move_out(tools: Tools, wanted: Wanted, moved: Sequence[Going], attachments: Sequence[Attachment]) -> list[Member]:
+    """Remove what is made again elsewhere; its addresses are free then."""
+    members = tools.crew.remove(moved, wanted.claim, take_over=False)
+    if ips := _addresses(attachments):
+        tools.cabling.look(ips)
+    return members
 
 
 # -- deciding ------------------------------------------------------------------------------------------------------
@@ -108,15 +125,20 @@ def look(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> The
     }
     machines = {name: machine for name, machine in tools.machines.find(sorted(names)).items() if machine is not None}
     counted = census(wanted.claim, tools.way.found(machines.values(), sorted(names)))
-    ips = [ip for attachment in attachments for ip in attachment.nic.addresses]
+    ips = _addresses(attachments)
     return There(machines, counted, tools.cabling.held(ips, names) if ips else {})
+
+
+def _addresses(attachments: Sequence[Attachment]) -> list[str]:
+    return [ip for attachment in attachments for ip in attachment.nic.addresses]
 
 
 def decide(tools: Tools, wanted: Wanted, there: There, attachments: Sequence[Attachment]) -> SetPlan:
     """What becomes of the set. Hosts are only asked for when VMs come or go."""
     addresses = {one.nic.name: one.nic.addresses for one in attachments if one.nic.addresses}
-    wish = Wish(wanted.claim, wanted.count, wanted.template.size, wanted.rules, addresses)
-    settled = len(there.census.members) == wanted.count
+    wish = Wish(wanted.claim, wanted.count, wanted.template.size, wanted.rules, addresses, wanted.evacuated)
+    members = there.census.members.values()
+    settled = len(members) == wanted.count and not any(one.host in wanted.evacuated for one in members)
     hosts: list[Host] = [] if settled else tools.way.hosts(attachments, wanted.template.pinned)
     return plan(wish, hosts, there.census, there.held)
 
@@ -152,6 +174,10 @@ def _resized(vms: Sequence[Vm], template: Template) -> list[str]:
     ]
 
 
+def _going(there: There, several: Sequence[Leaving]) -> list[Going]:
+    return [(one.found, _machine(there, one.found)) for one in several]
+
+
 def _machine(there: There, found: Found) -> Machine | None:
     return there.machines.get(found.name) if found.known else None
 
@@ -164,14 +190,15 @@ def _result(
 ) -> Result:
     removed = [
         telling.removed(leaving.found.name, leaving.found.host, leaving.reason, member.failure)
-        for leaving, member in zip(decided.remove, members, strict=False)
+        for leaving, member in zip((*decided.moved, *decided.remove), members, strict=False)
     ]
     failures: dict[str, Failure] = {vm.name: vm.failure for vm in vms if vm.failure}
     failures |= {member.name: member.failure for member in members if member.failure}
+    names = {vm.name for vm in vms} | {member.name for member in members}
     return Result(
         changed=any(vm.changed for vm in vms) or any(member.changed for member in members),
         values=telling.of_set(wanted.claim, vms, removed),
         plan=whole,
-        failure=several("VMs", failures, len(vms) + len(members)) if failures else None,
+        failure=several("VMs", failures, len(names)) if failures else None,
         warnings=warnings,
     )

@@ -26,6 +26,7 @@ EXAMPLES = {
     "capi_provider_maas/README.md 2": "hosted/test_roles_capi_provider_maas.py",
     "control_plane_vms/README.md 1": SIMULATOR,
     "hosted_openshift/README.md 1": LAB,
+    "lxd_maintenance/README.md 1": SIMULATOR,
     "hypershift_operator/README.md 1": "hosted/test_roles_hypershift_operator.py",
     "claims_guide.rst 1": SIMULATOR,
     "failures_guide.rst 1": SIMULATOR,
@@ -36,6 +37,7 @@ EXAMPLES = {
     "networks_guide.rst 1": SIMULATOR,
     "networks_guide.rst 2": SIMULATOR,
     "vm_hosts_guide.rst 1": SIMULATOR,
+    "vm_hosts_guide.rst 2": SIMULATOR,
     "vms_guide.rst 1": SIMULATOR,
     "vms_guide.rst 2": SIMULATOR,
     "lxd_guide.rst 1": "lxd/test_guide.py",
@@ -71,7 +73,7 @@ def playbook(name: str, folder: Path, **words: str) -> str:
     for old, new in words.items():
         text = text.replace(old, new)
     whole: list[dict[str, Any]] = yaml.safe_load(text)
-    if "hosts" not in whole[0]:
+    if not {"hosts", "ansible.builtin.import_playbook"} & whole[0].keys():
         whole = [{"hosts": "localhost", "gather_facts": False, "tasks": whole}]
     file = folder / "example.yml"
     file.write_text(yaml.safe_dump(whole, sort_keys=False))

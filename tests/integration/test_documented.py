@@ -16,6 +16,7 @@ from integration.arranging import client
 from integration.cases import deployed_with_lxd
 from integration.documented import EXAMPLES, ROOT, SIMULATOR, blocks, playbook
 from integration.harness import clean_environment, reach
+from integration.maintaining import Maintenance
 from integration.vm_hosts import Hosts
 from lab.authority import self_signed
 from lab.simulator import Simulator
@@ -66,16 +67,23 @@ def three_hosts_and_a_domain(sim: Simulator, folder: Path) -> Words:
     return three_hosts(sim, folder)
 
 
+def three_hosts_with_vms(sim: Simulator, folder: Path) -> Words:
+    Maintenance.at(sim, folder)
+    return {}
+
+
 #: What has to be there before, and returns the words of the example that are replaced.
 BEFORE: Mapping[str, Callable[[Simulator, Path], Words]] = {
     "claims_guide.rst 1": racks,
     "control_plane_vms/README.md 1": three_hosts_and_a_domain,
     "failures_guide.rst 1": nothing,
     "getting_started_guide.rst 1": nothing,
+    "lxd_maintenance/README.md 1": three_hosts_with_vms,
     "machines_guide.rst 1": nothing,
     "networks_guide.rst 1": control_planes,
     "networks_guide.rst 2": control_planes,
     "vm_hosts_guide.rst 1": an_lxd_that_knows_us,
+    "vm_hosts_guide.rst 2": three_hosts_with_vms,
     "vms_guide.rst 1": three_hosts,
     "vms_guide.rst 2": three_hosts,
 }

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import trust
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import POOLS
@@ -299,6 +300,14 @@ def test_an_unknown_name_is_not_tried_again(papers: Papers, clock: FakeClock) ->
     with pytest.raises(Failure, match="its name cannot be resolved"):
         Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert clock.slept == []
+
+
+def test_who_became_trusted_knows_it(lxd: Start) -> None:
+    """What is refused afterwards is not for want of trust."""
+    client = lxd(Call("POST /1.0/certificates", 201, json=said()), hello(), first=hello("untrusted"))
+    assert not client.trusted
+    trust.enrol(client, "jo", "a-token", is_token=True)
+    assert client.trusted
 
 
 def pool(status: str) -> Call:

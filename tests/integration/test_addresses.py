@@ -123,6 +123,19 @@ def test_who_was_faster_is_named(sim: Simulator, module: str) -> None:
     assert "it is used by rival (eth0)." in done.msg
 
 
+def test_a_faster_reservation_for_another_mac_address_is_not_taken_for_ours(sim: Simulator) -> None:
+    slow = sim.fault("latency", method="POST", latency=500)
+    task = {"addresses": ["10.99.0.50"], "mac_address": "52:54:00:00:99:01"}
+    with ThreadPoolExecutor(1) as other:
+        running = other.submit(run_task, sim, "ip_reservation", task)
+        deadline = time.monotonic() + 10
+        while not getattr(slow, "seen", 1) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        reserve(sim, "10.99.0.50", mac="52:54:00:00:99:02")
+        done = running.result()
+    assert done["failure"]["kind"] in ("conflict", "not_found"), done.msg
+
+
 def test_two_runs_at_once_make_one_reservation(sim: Simulator) -> None:
     sim.fault("latency", method="POST", latency=200, hits=0)
     results = at_once(sim, {"addresses": ["10.99.0.50-10.99.0.53"], "type": "user"})

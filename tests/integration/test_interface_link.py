@@ -123,13 +123,16 @@ def test_an_interface_moves_to_another_vlan_only_when_told(sim: Simulator) -> No
 
 
 def test_an_address_in_two_subnets_is_taken_in_the_one_that_the_interface_is_on(sim: Simulator) -> None:
-    """MAAS itself would take the smaller one."""
+    """MAAS itself takes the one with DHCP."""
     other_vlan(sim)
     far = next(one["vlan"]["id"] for one in client(sim).get("subnets/") if one["cidr"] == "172.16.0.0/24")
     client(sim).post("subnets/", {"cidr": "10.99.0.0/25", "vlan": far})
+    run(sim, mode="auto", subnet="172.16.0.0/24", change_vlan=True)
     done = run(sim, mode="static", ip_address="10.99.0.50")
     assert not done.failed, done.msg
-    assert done["interface_link"]["subnet"] == "10.99.0.0/24"
+    assert done["interface_link"]["subnet"] == "10.99.0.0/25"
+    there = run(sim, interface="eth0", mode="static", ip_address="10.99.0.51")
+    assert there["interface_link"]["subnet"] == "10.99.0.0/24"
 
 
 def test_what_dhcp_keeps_for_the_interface_is_its_only_static_address(sim: Simulator) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from integration.arranging import client, link, reserve
-from integration.cases import MAC_1, MAC_2, one_device, two_nics
+from integration.cases import MAC_1, MAC_2, one_device, other_vlan, two_nics
 from integration.harness import Outcome, run_task
 from lab.simulator import Simulator
 
@@ -125,6 +125,16 @@ def test_a_removal_for_a_mac_address_leaves_that_of_another(sim: Simulator) -> N
     run(sim, "10.99.0.50", type="dhcp", mac_address=MAC_1)
     assert not run(sim, "10.99.0.50", type="dhcp", mac_address=MAC_2, state="absent").changed
     assert run(sim, "10.99.0.50", type="dhcp", mac_address=MAC_1, state="absent").changed
+
+
+def test_dhcp_keeps_one_address_for_a_mac_address_on_each_vlan(sim: Simulator) -> None:
+    other_vlan(sim)
+    keep = {"type": "dhcp", "mac_address": "52:54:00:00:99:01"}
+    for ip in ("10.99.0.50", "172.16.0.50"):
+        done = run_task(sim, "ip_reservation", {**keep, "addresses": [ip]})
+        assert not done.failed, done.msg
+    other = run_task(sim, "ip_reservation", {**keep, "addresses": ["10.99.0.51"]}, check=True)
+    assert "for which DHCP keeps 10.99.0.50. Remove the reservation of 10.99.0.50 first." in other.msg
 
 
 def test_ipv6_addresses_are_reserved_in_whatever_form_they_are_written(sim: Simulator) -> None:

@@ -73,9 +73,18 @@ def test_nothing_is_in_the_way_of_a_free_address(ip: str) -> None:
     assert known(NODE).obstacle(ip) is None
 
 
-@pytest.mark.parametrize(("cidr", "ip"), [("10.1.0.0/31", "10.1.0.0"), ("10.1.0.1/32", "10.1.0.1")])
-def test_a_network_of_one_or_two_addresses_has_no_ends(cidr: str, ip: str) -> None:
+@pytest.mark.parametrize(
+    ("cidr", "ip"),
+    [("10.1.0.0/31", "10.1.0.0"), ("10.1.0.1/32", "10.1.0.1"), ("2001:db8:1::/120", "2001:db8:1::ff")],
+)
+def test_a_network_of_one_or_two_addresses_or_of_ipv6_has_no_such_ends(cidr: str, ip: str) -> None:
     assert known(subnets=[Subnet(7, cidr)]).obstacle(ip) is None
+
+
+def test_a_dynamic_range_holds_addresses_of_its_own_ip_version() -> None:
+    """As numbers, these two are the same."""
+    dynamic = DynamicRange("10.0.0.200", "10.0.0.220")
+    assert ("10.0.0.201" in dynamic, "::a00:c9" in dynamic) == (True, False)
 
 
 def test_what_is_ones_own_is_not_in_the_way() -> None:

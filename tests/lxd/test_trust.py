@@ -182,6 +182,12 @@ def test_a_certificate_is_known_by_a_part_of_its_fingerprint(lxd: Place) -> None
     assert lxd.run("lxd_trust", {**part, "state": "absent"})["certificate"] == {}
 
 
+def test_our_own_certificate_is_not_removed_by_a_part_of_its_fingerprint_either(lxd: Place) -> None:
+    own = lxd.run("lxd_trust", {})["certificate"]["fingerprint"]
+    kept = lxd.run("lxd_trust", {"fingerprint": own[:12], "state": "absent"}, check=True)
+    assert "cannot be removed: it is the one with which LXD at" in kept.msg
+
+
 def test_a_certificate_may_be_given_as_text(lxd: Place) -> None:
     text = Path(lxd.named("PAIR")).read_text()
     by_text = lxd.run("lxd_trust", {"certificate": text, "name": "NAME"})

@@ -137,6 +137,25 @@ def test_dhcp_keeps_one_address_for_a_mac_address_on_each_vlan(sim: Simulator) -
     assert "for which DHCP keeps 10.99.0.50. Remove the reservation of 10.99.0.50 first." in other.msg
 
 
+def test_an_address_in_a_reserved_range_is_reserved(sim: Simulator) -> None:
+    """There MAAS leaves addresses to its users."""
+    form = {"type": "reserved", "start_ip": "10.99.0.50", "end_ip": "10.99.0.59"}
+    client(sim).post("ipranges/", form)
+    assert run_task(sim, "ip_reservation", {"addresses": ["10.99.0.50"]}).changed
+
+
+def test_a_new_reservation_has_its_name_from_the_same_request(sim: Simulator) -> None:
+    sim.requests.clear()
+    assert run_task(sim, "ip_reservation", {"addresses": ["10.99.0.50"], "hostname": "api"}).changed
+    assert [request.op for request in sim.requests.writes()] == ["reserve"]
+
+
+def test_a_reservation_that_maas_refuses_is_no_change(sim: Simulator) -> None:
+    sim.fault(method="POST", status=403, text="No.")
+    done = run_task(sim, "ip_reservation", {"addresses": ["10.99.0.50"]})
+    assert (done.failed, done.changed) == (True, False)
+
+
 def test_ipv6_addresses_are_reserved_in_whatever_form_they_are_written(sim: Simulator) -> None:
     client(sim).post("subnets/", {"cidr": "2001:db8::/64"})
     assert run(sim, {"ip": "2001:DB8:0:0::10", "hostname": "six"}).changed

@@ -230,11 +230,12 @@ def _step(op: Op, now: Situation, wish: Wish | None = None, act: Act | None = No
 def _ends(op: Op, now: Situation) -> tuple[Status | None, ...]:
     """Where a request ends that returns the machine to what it was; the likeliest comes first."""
     status = now.status
-    back = now.previous or Status.READY
+    back = _was(now)
     if op in (Op.LOCK, Op.UNLOCK, Op.POWER_ON, Op.POWER_OFF):
         return (status,)
     if op is Op.ABORT:
-        return (ABORT_ENDS.get(status) or back,)
+        end = ABORT_ENDS.get(status)
+        return (back if end is None else end,)
     if op is Op.TEST:
         return (status if status in TEST_KEEPS else Status.READY,)
     if op is Op.EXIT_RESCUE_MODE:
@@ -242,8 +243,13 @@ def _ends(op: Op, now: Situation) -> tuple[Status | None, ...]:
     return (Status.DEPLOYED, Status.READY) if back is Status.DEPLOYED else (Status.READY, Status.DEPLOYED)
 
 
+def _was(now: Situation) -> Status:
+    """What it was before, as far as that is known. New is 0, and as good as any other."""
+    return Status.READY if now.previous is None else now.previous
+
+
 def _wait(status: Status, now: Situation) -> Wait:
-    good: tuple[Status | None, ...] = (status.leads_to or now.previous or Status.READY,)
+    good: tuple[Status | None, ...] = (status.leads_to or _was(now),)
     if status in (Status.RELEASING, Status.DISK_ERASING):
         good = EFFECTS[Op.RELEASE].good
     return Wait(status, good, f"it is {status.label.lower()} already")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,6 +165,8 @@ def test_after_a_failed_erasure_the_task_has_to_say_what_becomes_of_the_data(
         ("deploying", "abort", "present", "abort"),
         ("deploying", "abort", "ready", "abort release"),
         ("commissioning", "abort", "present", "abort"),
+        # Aborted, it is new: its number is 0.
+        ("commissioning", "abort", "ready", "abort commission"),
         ("ready", "abort", "present", "!conflict"),
     ],
 )
@@ -304,6 +307,19 @@ def test_the_error_reads_as_the_style_guide_wants_it() -> None:
         "Release it with state: ready, or allow it with recover: [failed_deployment], "
         "which releases it and goes on from Ready."
     )
+
+
+@pytest.mark.parametrize(
+    ("now", "wishes", "ends"),
+    [
+        ("commissioning", {"act": "abort"}, S.NEW),
+        ("new", {"act": "test"}, S.NEW),
+        ("deploying", {"act": "abort"}, S.ALLOCATED),
+        ("ready", {"act": "test"}, S.READY),
+    ],
+)
+def test_a_plan_ends_where_the_machine_will_be(now: str, wishes: dict[str, Any], ends: Status) -> None:
+    assert lifecycle.plan(machine(now), wish(**wishes)).end == Done(ends)
 
 
 @pytest.mark.parametrize("status", Status)

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from lab.lxd.obstacles import obstacles
 from lab.programs import Programs
 
 COLLECTION = Path(os.environ["ANSIBLE_COLLECTIONS_PATH"]) / "ansible_collections" / "metalshift" / "maas"
 SCENARIOS = sorted(file.parent.name for file in COLLECTION.glob("extensions/molecule/*/molecule.yml"))
 ROLES = sorted(folder.name for folder in COLLECTION.glob("roles/*/"))
-LONGEST = 900
+LONGEST = 1500
+# Their lab has a real LXD, with nodes on it.
+ON_LXD = {"lxd_host"}
 
 
 def test_every_role_has_a_scenario() -> None:
@@ -25,6 +28,9 @@ def test_every_role_has_a_scenario() -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_scenario_passes(scenario: str, programs: Programs) -> None:
+    reasons = obstacles() if scenario in ON_LXD else []
+    if reasons:
+        pytest.skip(f"LXD cannot run here. {' '.join(reasons)}")
     molecule = Path(sys.executable).with_name("molecule")
     done = subprocess.run(
         [str(molecule), "test", "-s", scenario],

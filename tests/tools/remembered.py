@@ -32,7 +32,10 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 # What they depend on, and on nothing else of the clone.
 FILES = ("tests/lab/", "tests/conformance/", "tests/conftest.py", "tests/pytest.ini", "tests/tools/conftest.py")
 FILES_OF: Mapping[str, tuple[str, ...]] = {
-    "lxd": ("tests/", "plugins/", "meta/", "docs/docsite/rst/lxd_guide.rst", "galaxy.yml"),
+    "lxd": (
+        *("tests/", "plugins/", "roles/lxd_host/", "meta/"),
+        *("docs/docsite/rst/lxd_guide.rst", "galaxy.yml"),
+    ),
     "hosted": (
         *("tests/", "plugins/", "roles/", "playbooks/", "extensions/", "meta/", "docs/"),
         *("galaxy.yml", "README.md"),

@@ -1,0 +1,379 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role lxd_host on a node, which is in this order: fresh, a host, and fresh again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosted.readme import example
+from integration.harness import Played, assert_no_secret
+from lab.authority import self_signed
+from lab.lxd.server import RealLxd
+from lxd.machine import NAME, Machine, changes, deployed
+
+# Each run needs a bridge, and most need nothing but that.
+BRIDGE = {"bridge_create": True}
+
+
+@pytest.fixture(scope="module")
+def machine(real_lxd: RealLxd, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    if "qemu" not in real_lxd.drivers:
+        pytest.skip("LXD has no virtual machines where there is no /dev/kvm.")
+    with deployed(real_lxd, tmp_path_factory.mktemp("role")) as made:
+        yield made
+
+
+@pytest.fixture
+def disks(machine: Machine, tmp_path: Path) -> Iterator[None]:
+    """/dev/blank and /dev/data of the machine, and a folder in which nobody sees that they are loop devices."""
+    loops = []
+    for name in ("blank", "data"):
+        file = tmp_path / name
+        file.touch()
+        subprocess.run(["truncate", "--size=64M", file], check=True)
+        if name == "data":
+            subprocess.run(["mkfs.ext4", "-q", "-L", "precious", file], check=True)
+        made = subprocess.run(["losetup", "--find", "--show", file], check=True, capture_output=True, text=True)
+        loops.append(made.stdout.strip())
+        device = {"type": "unix-block", "source": loops[-1], "path": f"/dev/{name}"}
+        _devices(machine, {name: device})
+    yield
+    _devices(machine, {"blank": None, "data": None})
+    for loop in loops:
+        subprocess.run(["losetup", "--detach", loop], check=True)
+
+
+def _devices(machine: Machine, changes: Mapping[str, Any]) -> None:
+    told = machine.real.local.get(f"/1.0/instances/{NAME}")
+    devices = {name: device for name, device in {**told["devices"], **changes}.items() if device}
+    wish = {name: told[name] for name in ("architecture", "config", "profiles", "ephemeral", "description")}
+    machine.real.local("PUT", f"/1.0/instances/{NAME}", {**wish, "devices": devices})
+
+
+# -- it is fresh ------------------------------------------------------------------------------------------------------
+
+
+BOND = """\
+network:
+  version: 2
+  ethernets: {ens1: {}, ens2: {}}
+  bonds:
+    bond0:
+      interfaces: [ens1, ens2]
+      addresses: [192.0.2.10/24]
+      mtu: 9000
+      nameservers: {addresses: [192.0.2.1]}
+      routes: [{to: default, via: 192.0.2.1}]
+      parameters: {mode: 802.3ad}
+"""
+
+
+@pytest.fixture(scope="module")
+def checked(machine: Machine) -> tuple[list[str], Played]:
+    """What there was before a run in check mode, and that run, for a bridge on a bond."""
+    machine.put("/etc/netplan/60-bond.yaml", BOND)
+    machine.node.run("ip link add bond0 address 02:00:00:00:00:01 type bridge")  # the kernel has no bonds
+    before = machine.state
+    played = machine.role("--check", "--diff", **BRIDGE, bridge_port="bond0")
+    return before, played
+
+
+def test_check_mode_writes_nothing(machine: Machine, checked: tuple[list[str], Played]) -> None:
+    before, played = checked
+    assert played.status == 0, played.output
+    assert changes(played)
+    assert machine.state == before
+    assert [each for each in machine.sim.requests if each.method != "GET"] == []
+    machine.node.run("ip link delete bond0; rm /etc/netplan/60-bond.yaml")
+
+
+def test_a_bridge_on_a_bond_gets_its_addresses(checked: tuple[list[str], Played]) -> None:
+    _before, played = checked
+    (made,) = [each["msg"]["network"]["bridges"]["br0"] for each in played.results if "network" in each.get("msg", "")]
+    assert made == {
+        "interfaces": ["bond0"],
+        "macaddress": "02:00:00:00:00:01",
+        "parameters": {"stp": False, "forward-delay": 0},
+        "addresses": ["192.0.2.10/24"],
+        "mtu": 9000,
+        "nameservers": {"addresses": ["192.0.2.1"]},
+        "routes": [{"to": "default", "via": "192.0.2.1"}],
+    }
+
+
+def test_what_is_in_the_way_is_said_before_anything_is_written(machine: Machine, disks: None) -> None:
+    machine.node.run("ip link add br9 type bridge")
+    before = machine.state
+    data = {"storage_driver": "btrfs", "storage_source": "/dev/data"}
+    table: list[tuple[dict[str, Any], list[str]]] = [
+        (
+            {"machine": "nosuch", "port": 22, "storage_driver": "zfs", "storage_source": "/dev/nosuch"},
+            [
+                "It has no bridge br0, and MAAS knows none there",
+                "MAAS does not know the machine nosuch",
+                "else listens on port 22",
+                "There is no /dev/nosuch.",
+            ],
+        ),
+        (
+            {"install": "none", "storage_size": "a lot", "reserved_memory": "some", "bridge": "br9"},
+            [
+                "There is no LXD",
+                "A pool with the driver dir has no size",
+                "storage_size is a lot, which is no size",
+                "reserved_memory is some, which is no size",
+                "MAAS does not know its bridge br9",
+            ],
+        ),
+        (
+            {"install": "snap", "kubernetes_node": "n", **data, "wipe": ["/dev/blank"]},
+            ["There is no snapd", "takes no host from there", "/dev/data is not empty (ext4)", "wipes no other"],
+        ),
+        ({"storage_driver": "btrfs", "storage_size": "900TiB"}, ["is to have 900TiB, and "]),
+    ]
+    fine = [{**data, "wipe": ["/dev/data"]}, {**data, "storage_source": "/dev/blank"}]
+    said = machine.refusals(*(wish for wish, _words in table), *fine)
+    assert len(said) == len(table) + len(fine)
+    for sentence, (_wish, words) in zip(said, table, strict=False):
+        assert [each for each in words if each not in sentence] == [], sentence
+        assert "and nothing was written" in sentence
+    assert not any("/dev/" in sentence for sentence in said[-len(fine) :]), said
+    assert machine.state == before
+
+
+CUTTING_NETPLAN = """\
+#!/bin/sh
+# Nobody hears the machine any more once it has the bridge.
+/usr/sbin/netplan "$@" || exit
+[ "$1" = apply ] || exit 0
+ip rule delete pref 1 2>/dev/null
+[ ! -e /sys/class/net/br0 ] || ip rule add pref 1 blackhole
+"""
+
+
+def test_a_link_that_is_cut_by_the_bridge_comes_back(machine: Machine) -> None:
+    before = machine.node.run("cat", "/etc/netplan/50-cloud-init.yaml")
+    machine.put("/usr/local/sbin/netplan", CUTTING_NETPLAN)
+    try:
+        played = machine.role(**BRIDGE, bridge_confirm_within=8)
+    finally:
+        machine.node.run("rm", "/usr/local/sbin/netplan")
+    assert played.status != 0
+    assert "It changed that back after 8 s, and is reachable as before" in played.output
+    assert machine.node.run("ls", "/etc/netplan").split() == ["50-cloud-init.yaml"]
+    assert machine.node.run("cat", "/etc/netplan/50-cloud-init.yaml") == before
+    assert machine.node.address in machine.node.run("ip", "address", "show", "eth0")
+    assert "br0" not in machine.node.run("ip", "-brief", "link")
+
+
+SNAP = """\
+#!/bin/sh
+# What it is told is in /var/log/snap; what it has in /run/snap.
+[ "$1" = list ] || [ "$1" = get ] || echo "snap $*" >> /var/log/snap
+case "$*" in
+    'list '*) cat /run/snap 2>/dev/null || { echo "error: no matching snaps installed" >&2; exit 1; } ;;
+    'get '*) exit 1 ;;
+    'install '*) echo "error: cannot reach the store" >&2; exit 1 ;;
+    'refresh lxd --channel=6/stable') echo 'lxd  6.3-c5ae129  33110  6/stable  canonical  -' > /run/snap ;;
+    'refresh --hold lxd') sed -i 's/-$/held/' /run/snap ;;
+esac
+"""
+
+
+def test_the_snap_is_installed_from_its_channel_by_the_proxy_or_as_a_file(machine: Machine) -> None:
+    machine.put("/usr/bin/snap", SNAP)
+    wish = {**BRIDGE, "bridge": "br9", "install": "snap"}  # that bridge is there
+    files = []
+    for name, assertions in (("lxd_5.21", True), ("own", False)):
+        files.append(machine.folder / f"{name}.snap")
+        files[-1].write_text("a snap")
+        if assertions:
+            files[-1].with_suffix(".assert").write_text("assertions")
+    played = machine.roles(
+        {**wish, "proxy": "http://jo:sesame@proxy.example:3128"},
+        *({**wish, "snap_file": str(file)} for file in files),
+        {"state": "absent"},
+    )
+    assert played.output.count("cannot reach the store") >= len(files) + 1
+    assert_no_secret(played.output, ["sesame"])
+    assert machine.told("snap") == [
+        "snap set system proxy.http=http://jo:sesame@proxy.example:3128 proxy.https=http://jo:sesame@proxy.example:3128",
+        "snap install lxd --channel=5.21/stable",
+        "snap ack /var/lib/metalshift/snap/lxd_5.21.assert",
+        "snap install /var/lib/metalshift/snap/lxd_5.21.snap",
+        "snap install /var/lib/metalshift/snap/own.snap --dangerous",
+        "snap remove --purge lxd",
+        "snap unset system proxy.http proxy.https",
+    ]
+    machine.node.run("ip link delete br9; rm /usr/bin/snap")
+
+
+# -- it is a host -----------------------------------------------------------------------------------------------------
+
+
+def test_a_machine_becomes_a_host_and_a_second_run_changes_nothing(machine: Machine, tmp_path: Path) -> None:
+    played = machine.play(Path(example("lxd_host", tmp_path)))
+    assert played.status == 0, played.output
+    again = machine.role(**BRIDGE, tags=["control-plane"])
+    assert (again.status, changes(again)) == (0, 0), again.output
+    (host,) = machine.sim.state.vm_hosts
+    assert (host.name, host.version, "control-plane" in host.tags) == (NAME, "5.0.2", True)
+    (trusted,) = lxd(machine, "/1.0/certificates?recursion=1")
+    assert (trusted["restricted"], trusted["projects"]) == (True, ["maas"])
+    assert machine.node.address in machine.node.run("ip", "address", "show", "br0")
+    assert lxd(machine, "/1.0/profiles/default")["devices"] == {}
+    (found,) = [each["msg"] for each in again.results if "Bridges: br0" in str(each.get("msg"))]
+    assert found[0] == "LXD 5.0.2, a package, with the storage pools default and the instances none."
+
+
+def test_what_does_not_go_with_the_lxd_that_is_there_is_said(machine: Machine) -> None:
+    said = machine.refusals({"install": "snap", "storage_driver": "btrfs", "reserved_cores": 900})[0]
+    assert "LXD is there already as a package, and lxd_host_install is snap." in said
+    assert "The storage pool default is there already with the driver dir" in said
+    assert "leave nothing for virtual machines" in said
+    assert "and nothing was written" in said
+
+
+FIREWALL = """\
+#!/bin/sh
+case "$*" in
+    status) echo 'Status: active' ;;
+    --state) echo running ;;
+    'show added') echo 'Added user rules (see ufw status for running firewall):' ;;
+    *--query-*) exit 1 ;;
+    *) echo "${0##*/} $*" >> /var/log/firewall ;;
+esac
+"""
+FIREWALLS = ("/usr/sbin/ufw", "/usr/bin/firewall-cmd")
+OPEN = [
+    "ufw allow from 10.0.0.0/8 to any port 8443 proto tcp",
+    'firewall-cmd --add-rich-rule=rule source address="10.0.0.0/8" port port="8443" protocol="tcp" accept',
+    'firewall-cmd --permanent --add-rich-rule=rule source address="10.0.0.0/8" port port="8443" protocol="tcp" accept',
+]
+PAIR = self_signed("maas")
+ARMED = """\
+[Timer]
+OnActiveSec=3600
+"""
+
+
+@pytest.fixture(scope="module")
+def changed(machine: Machine) -> Played:
+    """A run for much that is new, after one that was killed while it changed the network."""
+    for path in FIREWALLS:
+        machine.put(path, FIREWALL)
+    machine.put("/etc/systemd/system/lxd-host-network-back.timer", ARMED)
+    machine.put("/etc/systemd/system/lxd-host-network-back.service", "[Service]\nExecStart=/bin/false\n")
+    machine.node.run("systemctl daemon-reload; systemctl start lxd-host-network-back.timer")
+    text = {"certificate": PAIR.certificate.decode(), "key": PAIR.key.decode(), "certificate_name": "other"}
+    limits = {"reserved_cores": 1, "reserved_memory": "1GiB", "memory_over_commit_ratio": 2}
+    played = machine.role("-vvv", "--diff", **BRIDGE, **text, **limits, allowed_from=["10.0.0.0/8"])
+    machine.node.run("rm", *FIREWALLS)
+    assert played.status == 0, played.output
+    return played
+
+
+def test_a_key_that_is_given_as_text_is_not_shown(changed: Played) -> None:
+    assert_no_secret(changed.output, [line for line in PAIR.key.decode().splitlines() if len(line) > 60])
+
+
+@pytest.mark.usefixtures("changed")
+def test_limits_leave_the_machine_what_it_needs_and_the_project_its_profiles(machine: Machine) -> None:
+    resources = lxd(machine, "/1.0/resources")
+    cores, mib = resources["cpu"]["total"] - 1, (resources["memory"]["total"] - (1 << 30)) >> 20
+    config = lxd(machine, "/1.0/projects/maas")["config"]
+    assert (config["limits.cpu"], config["limits.memory"]) == (str(cores), f"{2 * mib}MiB")
+    assert config["features.profiles"] == "true"
+    (host,) = machine.sim.state.vm_hosts
+    assert host.cpu_over_commit_ratio == pytest.approx(cores / (cores + 1), abs=0.001)
+
+
+@pytest.mark.usefixtures("changed")
+def test_firewalls_are_opened_for_those_who_are_allowed(machine: Machine) -> None:
+    assert machine.told("firewall") == OPEN
+
+
+@pytest.mark.usefixtures("changed")
+def test_what_a_killed_run_had_armed_is_disarmed(machine: Machine) -> None:
+    assert "lxd-host-network-back" not in machine.node.run("systemctl list-timers --all; ls /etc/systemd/system")
+
+
+def test_a_snap_that_is_there_is_held_and_goes_to_newer_channels_only(machine: Machine) -> None:
+    machine.put("/usr/bin/snap", SNAP)
+    machine.node.run("mkdir -p /var/snap/lxd/common; ln -s /var/lib/lxd /var/snap/lxd/common/lxd")
+    machine.put("/run/snap", "lxd  5.21.3-c5ae129  33110  5.21/stable  canonical  -\n")
+    newer = {**BRIDGE, "install": "snap", "snap_channel": "6/stable"}
+    said = machine.refusals(newer, newer, {**BRIDGE, "install": "snap"})
+    assert said[:2] == ["", ""]
+    assert "does not go back to 5.21/stable" in said[2]
+    assert machine.told("snap") == ["snap refresh lxd --channel=6/stable", "snap refresh --hold lxd"]
+    machine.node.run("rm", "-r", "/usr/bin/snap", "/run/snap", "/var/snap")
+
+
+def test_limits_that_nobody_wishes_any_more_are_gone(machine: Machine) -> None:
+    config = lxd(machine, "/1.0/projects/maas")["config"]
+    assert [key for key in config if key.startswith("limits.")] == []
+    assert config["features.profiles"] == "true"
+
+
+def test_why_lxd_makes_no_pool_is_passed_on_and_a_disk_that_is_named_is_wiped(machine: Machine, disks: None) -> None:
+    wishes = [
+        {"storage_pool": "zfs", "storage_driver": "zfs", "storage_size": "1GiB"},
+        {"storage_pool": "lvm", "storage_driver": "lvm", "storage_source": "/dev/data", "wipe": ["/dev/data"]},
+    ]
+    for wish, said in zip(
+        wishes, machine.refusals(*({**BRIDGE, "install": "none", **wish} for wish in wishes)), strict=True
+    ):
+        driver = wish["storage_driver"]
+        assert f"does not make the storage pool {driver} with the driver {driver}: " in said
+        assert str(driver) in said.partition(": ")[2]
+    assert machine.node.run("wipefs", "--no-act", "/dev/data") == ""
+
+
+# -- and fresh again --------------------------------------------------------------------------------------------------
+
+
+def test_it_stays_a_host_while_there_are_virtual_machines(machine: Machine) -> None:
+    machine.node.run("lxc init --empty --vm vm1 --project=maas -c limits.cpu=1 -c limits.memory=1GiB")
+    said = machine.refusals({"state": "absent"})[0]
+    assert f"{NAME} stays an LXD host, and nothing was changed, while its project maas has vm1 (stopped)" in said
+    assert len(list(machine.sim.state.vm_hosts)) == 1
+    machine.node.run("lxc", "delete", "vm1", "--project=maas")
+
+
+def test_what_the_role_did_not_make_stays(machine: Machine) -> None:
+    machine.node.run("mv /var/lib/metalshift /root")
+    played = machine.role("--check", state="absent")
+    machine.node.run("mv /root/metalshift /var/lib")
+    assert (played.status, changes(played)) == (0, 0), played.output
+
+
+def test_what_was_made_is_taken_back(machine: Machine) -> None:
+    for path in FIREWALLS:
+        machine.put(path, FIREWALL)
+    checked = machine.role("--check", state="absent")
+    assert checked.status == 0, checked.output
+    assert machine.node.run("lxc", "project", "list", "--format=csv").count("maas")
+    played = machine.role(state="absent")
+    assert played.status == 0, played.output + machine.network
+    assert list(machine.sim.state.vm_hosts) == []
+    machine.node.run("rm", *FIREWALLS)
+    closed = [line.replace("ufw", "ufw --force delete").replace("--add-", "--remove-") for line in OPEN]
+    assert machine.told("firewall") == closed
+    state = machine.state
+    assert not {"lxd", "br0", "90-br0.yaml", "lxd-client"} & set(state)
+    assert machine.node.run("ls /var/lib/metalshift") == ""
+    again = machine.role(state="absent")
+    assert (again.status, changes(again)) == (0, 0), again.output
+
+
+def lxd(machine: Machine, path: str) -> Any:
+    """What the LXD on the machine says."""
+    return json.loads(machine.node.run("lxc", "query", f"'{path}'"))

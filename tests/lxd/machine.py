@@ -64,6 +64,17 @@ class Machine:
         role = {"role": ROLE, **{f"lxd_host_{name}": value for name, value in wish.items()}}
         return self.play([{"hosts": "kvm", "gather_facts": False, "roles": [role]}], *arguments)
 
+    def playbook(
+        self, name: str, hosts: Mapping[str, Mapping[str, Any]], *arguments: str, elsewhere: Sequence[str] = ()
+    ) -> Played:
+        """A playbook of the collection, for these hosts, which are all this machine; `elsewhere` are in no group."""
+        known = {**self.node.variables, "ansible_pipelining": True}
+        inventory = {
+            "lxd_hosts": {"hosts": {host: {**known, **more} for host, more in hosts.items()}},
+            "ungrouped": {"hosts": dict.fromkeys(elsewhere, known)},
+        }
+        return self.run(inventory, f"metalshift.maas.{name}", *arguments)
+
     def roles(self, *wishes: Mapping[str, Any]) -> Played:
         """The role with each of these wishes, in one playbook, also after one that fails."""
         tasks = [

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -335,6 +336,25 @@ def test_why_lxd_makes_no_pool_is_passed_on_and_a_disk_that_is_named_is_wiped(ma
         assert f"does not make the storage pool {driver} with the driver {driver}: " in said
         assert str(driver) in said.partition(": ")[2]
     assert machine.node.run("wipefs", "--no-act", "/dev/data") == ""
+
+
+# -- many -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_playbook_stops_at_the_first_host_that_fails_and_says_what_to_do(machine: Machine) -> None:
+    played = machine.playbook("lxd_hosts", {"kvm-0": {"lxd_host_machine": "nosuch"}, NAME: {}})
+    assert played.status != 0
+    said = re.sub(r"\s+", " ", played.stdout)
+    assert "kvm-0 cannot become an LXD host, and nothing was written: MAAS does not know the machine nosuch." in said
+    assert "leave kvm-0 out, with lxd_hosts set to 'lxd_hosts:!kvm-0'" in said
+    assert f"ok: [{NAME}" not in said
+
+
+def test_the_playbook_takes_what_maas_finds(machine: Machine) -> None:
+    wish = {"lxd_hosts_zones": ["default"], "lxd_hosts": "nobody", "lxd_host_bridge_create": True}
+    played = machine.playbook("lxd_hosts", {}, "--check", "-e", json.dumps(wish), elsewhere=[NAME])
+    assert played.status == 0, played.output
+    assert f"ok: [{NAME}]" in played.stdout
 
 
 # -- and fresh again --------------------------------------------------------------------------------------------------

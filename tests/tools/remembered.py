@@ -33,7 +33,7 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 FILES = ("tests/lab/", "tests/conformance/", "tests/conftest.py", "tests/pytest.ini", "tests/tools/conftest.py")
 FILES_OF: Mapping[str, tuple[str, ...]] = {
     "lxd": (
-        *("tests/", "plugins/", "roles/lxd_host/", "meta/"),
+        *("tests/", "plugins/", "roles/lxd_host/", "playbooks/", "meta/"),
         *("docs/docsite/rst/lxd_guide.rst", "galaxy.yml"),
     ),
     "hosted": (

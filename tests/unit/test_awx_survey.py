@@ -16,6 +16,7 @@ from ansible_collections.metalshift.maas.plugins.filter.awx_survey import Filter
 PLAYBOOKS = Path(__file__).resolve().parents[2] / "playbooks"
 # As AWX knows them.
 TYPES = {"text", "textarea", "password", "integer", "float", "multiplechoice", "multiselect"}
+DOCUMENTS = {"kubeconfig", "maas_api_key", "hosted_openshift_pull_secret", "lxd_host_kubeconfig", "lxd_host_key"}
 NAMES = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
 
 
@@ -40,8 +41,8 @@ def test_each_playbook_gets_a_survey_that_awx_takes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_playbook_checks_its_variables_by_its_own_spec(name: str) -> None:
-    play, *_ = yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text())
+def test_each_playbook_first_checks_its_variables_by_its_own_spec(name: str) -> None:
+    play, *_later = yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text())
     first = play["pre_tasks"][0]
     assert "ansible.builtin.validate_argument_spec" in first
     assert first["vars"]["spec"].endswith(f"/argument_specs/{name}.yml")
@@ -64,10 +65,10 @@ def test_what_a_survey_asks() -> None:
 def test_what_holds_a_document_may_be_as_long_as_one(name: str) -> None:
     """A pull secret has some 3000 characters, and a kubeconfig with its certificates 6000 or more."""
     longest = {each["variable"]: each["max"] for each in awx_survey(spec(name))["spec"]}
-    documents = {"kubeconfig", "maas_api_key", "hosted_openshift_pull_secret"} & longest.keys()
+    documents = DOCUMENTS & longest.keys()
     assert documents
     assert {variable: longest[variable] for variable in documents if longest[variable] < 30_000} == {}
-    assert longest["context"] == 1024
+    assert longest["maas_endpoint"] == 1024
 
 
 def test_what_credentials_give_is_not_asked_for() -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import lives
+import lxd_hosts
 import lxd_tasks
 import placing
 import vms
@@ -49,6 +50,7 @@ def main() -> int:
     placing.report()
     vms.report()
     lxd_tasks.report()
+    lxd_hosts.report()
     lives.report()
     waits.report()
     return 0

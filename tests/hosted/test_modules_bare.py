@@ -29,12 +29,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MACHINES,
     NAMESPACES,
     NODE_POOLS,
+    PAUSED,
     SECRETS,
     Kind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED, PAUSED_AS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from hosted import grounds
 from hosted.cases import CLUSTER, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong

@@ -27,6 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings imp
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
     DEPLOYMENTS,
+    PAUSED,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
     STATEFUL_SETS,
@@ -35,7 +36,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.programs import LEASES, Outage, missing, outages
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
-    PAUSED,
     Caretaker,
     Obstacle,
     caretaker,

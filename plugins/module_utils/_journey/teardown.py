@@ -32,13 +32,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MAAS_MACHINES,
     MACHINES,
     NODE_POOLS,
+    PAUSED,
     SECRETS,
     Object,
     kind_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
-    PAUSED,
     Scene,
     label,
     name_of,

@@ -92,6 +92,9 @@ CLUSTER_VERSIONS = Kind("config.openshift.io/v1", "ClusterVersion", "clustervers
 CLUSTER_OPERATORS = Kind("config.openshift.io/v1", "ClusterOperator", "clusteroperators", namespaced=False)
 INGRESS_CONTROLLERS = Kind("operator.openshift.io/v1", "IngressController", "ingresscontrollers")
 
+# The annotation of an object that Cluster API and its providers leave alone.
+PAUSED = "cluster.x-k8s.io/paused"
+
 _ALL = {(kind.api, kind.name): kind for kind in list(globals().values()) if isinstance(kind, Kind)}
 
 

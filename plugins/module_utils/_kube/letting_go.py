@@ -20,6 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields impor
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     MACHINE_SETS,
     MACHINES,
+    PAUSED,
     Kind,
     Object,
 )
@@ -28,7 +29,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pool_manifes
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.units import duration, nanoseconds
 
 NODE_POOL = "hypershift.openshift.io/nodePool"
-PAUSED = "cluster.x-k8s.io/paused"
 # On a MachineSet that we have paused: for which Machine.
 FOR_MACHINE = "metalshift.maas/letting-go"
 DEFAULT = duration(DEFAULTS["node_deletion_timeout"], "node_deletion_timeout")

@@ -20,13 +20,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields impor
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     MAAS_MACHINES,
     MACHINES,
+    PAUSED,
     Kind,
     Object,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
 
-PAUSED = "cluster.x-k8s.io/paused"
 # On what we have paused: under which name.
 PAUSED_AS = "metalshift.maas/paused-as"
 CLUSTER = "cluster.x-k8s.io/cluster-name"

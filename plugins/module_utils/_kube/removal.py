@@ -24,6 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MACHINE_SETS,
     MACHINES,
     NODE_POOLS,
+    PAUSED,
     Kind,
     Object,
 )
@@ -43,7 +44,6 @@ KINDS: Sequence[Kind] = (
     HOSTED_CLUSTERS,
 )
 
-PAUSED = "cluster.x-k8s.io/paused"
 POOL = "hypershift.openshift.io/nodePool"
 NO_DRAIN = "machine.cluster.x-k8s.io/exclude-node-draining"
 NO_DETACH = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach"

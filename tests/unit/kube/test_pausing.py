@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES, MACHINES
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES, MACHINES, PAUSED
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import (
-    PAUSED,
     PAUSED_AS,
     Patch,
     beginnings,

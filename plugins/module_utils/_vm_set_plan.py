@@ -214,6 +214,11 @@ class SetPlan:
     # Removed before anything is made, because they are made again under the same names.
     moved: tuple[Leaving, ...] = ()
 
+    @property
+    def gone(self) -> tuple[Leaving, ...]:
+        """All that is removed, in this order."""
+        return (*self.moved, *self.remove)
+
     def steps(self) -> list[Step]:
         """The making and removing of VMs, as diff and check mode show it."""
         return [
@@ -233,9 +238,9 @@ def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, st
     members = {one.name: one for one in found.members.values()}
     hosts = [replace(host, schedulable=False) if host.name in wish.evacuated else host for host in hosts]
     remove = _removed(wish, hosts, members)
-    staying = {name: one for name, one in members.items() if one not in [leaving.found for leaving in remove]}
+    staying = _without(members, remove)
     moved = _moved(wish, staying)
-    keep = tuple(one for one in staying.values() if one not in [leaving.found for leaving in moved])
+    keep = tuple(_without(staying, moved).values())
     make = _made(wish, hosts, found, keep, moved)
     names = [*(one.name for one in keep), *(new.name for new in make)]
     return SetPlan(
@@ -245,6 +250,11 @@ def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, st
         _addresses(wish, names, held or {}),
         moved,
     )
+
+
+def _without(members: Mapping[str, Found], several: Sequence[Leaving]) -> dict[str, Found]:
+    names = {leaving.found.name for leaving in several}
+    return {name: one for name, one in members.items() if name not in names}
 
 
 def _moved(wish: Wish, members: Mapping[str, Found]) -> tuple[Leaving, ...]:
@@ -258,7 +268,8 @@ def _made(
     wish: Wish, hosts: Sequence[Host], found: Census, keep: Sequence[Found], moved: Sequence[Leaving]
 ) -> tuple[New, ...]:
     missing = max(0, wish.count - len(keep))
-    again = [number for number, one in found.members.items() if one in [leaving.found for leaving in moved]]
+    names = {leaving.found.name for leaving in moved}
+    again = [number for number, one in found.members.items() if one.name in names]
     free = (number for number in counting_from(1) if number not in found.members)
     numbers = sorted([*again, *(next(free) for _missing in range(missing - len(again)))])
     in_the_way = {hostname(wish.claim, number): found.taken[number] for number in numbers if number in found.taken}

@@ -82,9 +82,7 @@ def converge_set(task: Task) -> Result:
         *_kept(decided, there, wanted, attachments),
         *(_new(new, decided, wanted, attachments) for new in decided.make),
     ]
-    moved, going = (
-        [(one.found, _machine(there, one.found)) for one in some] for some in (decided.moved, decided.remove)
-    )
+    moved, going = _going(there, decided.moved), _going(there, decided.remove)
     tools.crew.foresee_removal([*moved, *going], wanted.claim, take_over=False)
     steps = tools.crew.foresee(vms, wanted.template.wished)
     whole = Plan([*decided.steps(), *_finishing(vms), *steps])
@@ -93,9 +91,7 @@ def converge_set(task: Task) -> Result:
         for vm in vms:
             changed = any(step.object == vm.name for step in whole.steps)
             telling.foresee(vm, changed=changed, waits=task.params["wait"])
-        removed = [
-            telling.removed(one.found.name, one.found.host, one.reason) for one in (*decided.moved, *decided.remove)
-        ]
+        removed = [telling.removed(one.found.name, one.found.host, one.reason) for one in decided.gone]
         return Result(bool(whole), telling.of_set(wanted.claim, vms, removed), whole, warnings=warnings)
     members = _move_out(tools, wanted, moved, attachments) if moved else []
     staying = {member.name for member in members if member.failure}
@@ -190,7 +186,7 @@ def _result(
 ) -> Result:
     removed = [
         telling.removed(leaving.found.name, leaving.found.host, leaving.reason, member.failure)
-        for leaving, member in zip((*decided.moved, *decided.remove), members, strict=False)
+        for leaving, member in zip(decided.gone, members, strict=False)
     ]
     failures: dict[str, Failure] = {vm.name: vm.failure for vm in vms if vm.failure}
     failures |= {member.name: member.failure for member in members if member.failure}

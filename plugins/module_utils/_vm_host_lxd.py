@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # It need not be reachable from here: a question that stays without an answer is not repeated.
 ATTEMPTS = 1
 READ_TIMEOUT = 15.0
-QEMU = "qemu"
 # What MAAS says without its cause, or with a part of it.
 WITHOUT_CAUSE = frozenset({"forbidden", "timeout", "unavailable"})
 NO_BRIDGE = "LXD has no bridge, and default_macvlan_mode is not set: VMs there have nothing to be attached to."
@@ -128,7 +127,7 @@ def explained(failure: Failure, view: View | None, macvlan_mode: str | None) -> 
 
 def look(lxd: Lxd, pair: Pair) -> View:
     """Everything that is asked of an LXD."""
-    from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import drivers
+    from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import can_run_vms
 
     environment: Mapping[str, Any] = lxd.server.get("environment") or {}
     seen = View(
@@ -141,7 +140,7 @@ def look(lxd: Lxd, pair: Pair) -> View:
     if not lxd.trusted:
         return seen
     projects = sorted(each.rpartition("/")[2] for each in lxd.get("projects", what="list the projects"))
-    seen = replace(seen, projects=projects if lxd.restricted else None, can_run_vms=QEMU in drivers(environment))
+    seen = replace(seen, projects=projects if lxd.restricted else None, can_run_vms=can_run_vms(lxd))
     if not seen.may_use_project:
         return seen
     # MAAS makes a project that is missing, and it begins with the networks of `default`.

@@ -23,6 +23,8 @@ Objects = list[dict[str, Any]]
 
 VIRTUAL_MACHINE = "virtual-machine"
 CONTAINER = "container"
+# What runs virtual machines.
+QEMU = "qemu"
 # What a restricted client certificate may not see, and what an older LXD has not, is null.
 WITHHELD = ("forbidden", "unsupported", "not_found")
 
@@ -36,6 +38,11 @@ def drivers(environment: Mapping[str, Any]) -> dict[str, str]:
     """Which instances can be run, with the version of what runs them. LXD names them in an order that changes."""
     names, versions = (str(environment.get(key) or "").split(" | ") for key in ("driver", "driver_version"))
     return {name: version for name, version in sorted(zip(names, versions, strict=False)) if name}
+
+
+def can_run_vms(lxd: Lxd) -> bool:
+    """Whether it runs virtual machines, and not containers alone."""
+    return QEMU in drivers(lxd.server.get("environment") or {})
 
 
 def storage_drivers(environment: Mapping[str, Any]) -> dict[str, str]:

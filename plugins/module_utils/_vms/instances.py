@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, drivers
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, can_run_vms
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room, Size
 from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
@@ -29,7 +29,6 @@ CLAIM = "user.metalshift_claim"
 # What stands between the name of a VM and the number of a volume.
 VOLUME = "-disk"
 ANY = Attachment(Nic("eth0"))
-QEMU = "qemu"
 # What LXD calls machines, and MAAS.
 ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
 STOP_LIMIT = 30
@@ -91,7 +90,7 @@ def read(lxd: Lxd) -> Instances:
     return Instances(
         project=lxd.project,
         architecture=ARCHITECTURES.get(str(environment.get("kernel_architecture")), "amd64/generic"),
-        can_run_vms=QEMU in drivers(environment),
+        can_run_vms=can_run_vms(lxd),
         has_boot_modes=lxd.capabilities.has("boot modes of instances"),
         cores=Room(int(resources["cpu"]["total"]), sum(_cores(each) for each in listed)),
         memory=Room(int(resources["memory"]["total"]), sum(_memory(each) for each in listed)),

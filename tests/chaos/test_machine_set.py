@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import yaml
 
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
 from chaos.runs import Run
+from integration.harness import begun, kill_group
 from lab.simulator import Simulator
 from lab.simulator.model import Machine, Status
 
@@ -285,16 +285,4 @@ def test_a_killed_playbook_is_repaired_by_another_one(sim: Simulator, tmp_path: 
 def playbook(folder: Path) -> subprocess.Popen[str]:
     program = Path(sys.executable).with_name("ansible-playbook")
     environment = {**os.environ, "HOME": str(folder), "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"), "ANSIBLE_NOCOLOR": "1"}
-    return subprocess.Popen(
-        [str(program), "-i", "localhost,", "-c", "local", "play.yml"],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def kill_group(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
+    return begun([str(program), "-i", "localhost,", "-c", "local", "play.yml"], folder, environment)

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 
 from chaos.assassin import COMMITTED, Answer, Door
+from integration.harness import begun, kill_group
 from integration.maintaining import Maintenance
 from lab.simulator import Simulator
 from lab.simulator.http import Request, Response
@@ -49,17 +48,8 @@ def door(at: Maintenance) -> Iterator[WriteDoor]:
 def killed(at: Maintenance, door: Door, number: int, **given: Any) -> None:
     """A run that dies when its write of that number has taken effect."""
     command = at.command({f"lxd_maintenance_{name}": value for name, value in given.items()})
-    with subprocess.Popen(
-        command,
-        env=at.variables,
-        cwd=at.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        door.kill(lambda: os.killpg(process.pid, signal.SIGKILL), number, COMMITTED)
+    with begun(command, at.folder, at.variables) as process:
+        door.kill(lambda: kill_group(process), number, COMMITTED)
         said, _none = process.communicate(timeout=180)
     door.spare()
     assert process.returncode == -signal.SIGKILL, said[-3000:]

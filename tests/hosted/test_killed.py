@@ -8,7 +8,6 @@ Between two writes a run has only looked, so that these are all states in which 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -23,7 +22,7 @@ import yaml
 
 from hosted.doors import ANSWERED, COMMITTED, RECEIVED, Doors, doors
 from hosted.play import run
-from integration.harness import clean_environment
+from integration.harness import begun, clean_environment, kill_group
 from lab.kube.handle import Lab
 from lab.kube.serving import LOCAL
 
@@ -55,28 +54,15 @@ class Company:
         extra = self.folder / "extra_vars.yml"
         extra.write_text(yaml.safe_dump({**self.variables, **(SMALLER if playbook == SCALE else {})}))
         command = [str(Path(sys.executable).with_name("ansible-playbook")), playbook, "-e", f"@{extra}"]
-        with subprocess.Popen(
-            command,
-            env={**clean_environment(self.folder), **self.doors.variables},
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        ) as process:
-
-            def strike() -> None:
-                os.killpg(process.pid, signal.SIGKILL)
-
+        with begun(command, self.folder, {**clean_environment(self.folder), **self.doors.variables}) as process:
             if kill:
-                self.doors.counter.kill(strike, *kill)
+                self.doors.counter.kill(lambda: kill_group(process), *kill)
             else:
                 self.doors.counter.spare()
             try:
                 said, _none = process.communicate(timeout=LONGEST)
             except subprocess.TimeoutExpired:
-                strike()
+                kill_group(process)
                 said, _none = process.communicate()
                 writes = self.doors.counter.writes
                 raise AssertionError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -160,6 +161,24 @@ def run_playbook(
     )
     lines = events.read_text().splitlines() if events.exists() else []
     return Played(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines], folder)
+
+
+def begun(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.Popen[str]:
+    """A playbook that has begun, at the head of a group of processes that can be killed as one."""
+    return subprocess.Popen(
+        command,
+        env=variables,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
 
 
 def clean_environment(folder: Path) -> dict[str, str]:

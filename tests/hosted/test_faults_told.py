@@ -78,21 +78,21 @@ def stop_after(seen: Sight, goal: Goal, seconds: float) -> Stop | None:
 
 
 def must_tell(look: Callable[[], Sight], goal: Goal, fault: Told, meanwhile: Callable[[], object] = list) -> None:
-    """Look till the line of the fault is said, and see what becomes of the wait."""
+    """Look till the line of the fault is said, and the fault before it no longer; see what becomes of the wait."""
     began = time.monotonic()
     while True:
         meanwhile()
         seen = look()
         found = assess(seen, goal, 0.0, {})
+        soon, late = stop_after(seen, goal, SETTLE), stop_after(seen, goal, GRACE)
         topic = next((topic for topic, line in found.lines.items() if fault.is_said(line)), None)
-        if topic is not None:
+        if topic is not None and (late is None or fault.ends(late.text)):
             break
-        assert time.monotonic() < began + PATIENCE, f"{fault}: {fault.line!r} is not among {[*found.lines.values()]}"
+        said = f"{fault}: {fault.line!r} is not among {[*found.lines.values()]}, or a wait ends with {late}"
+        assert time.monotonic() < began + PATIENCE, said
         time.sleep(0.3)
     assert not found.reached
     assert fault.is_done(found.hints.get(topic, "")), (fault, found.hints)
-    soon, late = stop_after(seen, goal, SETTLE), stop_after(seen, goal, GRACE)
-    assert late is None or fault.ends(late.text), (fault, late)
     assert {"wait": (False, False), "grace": (False, True), "stop": (True, True)}[fault.verdict] == (
         soon is not None,
         late is not None,

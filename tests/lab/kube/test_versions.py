@@ -132,8 +132,8 @@ class Scene:
         self.hosted.patch(NODES, name, None, {"status": {"conditions": conditions}}, subresource="status")
 
     def operator(self, name: str) -> dict[str, str]:
-        found = self.hosted.get(CLUSTER_OPERATORS, name) or {"status": {}}
-        return {each["type"]: each["status"] for each in found["status"].get("conditions", [])}
+        found = self.hosted.get(CLUSTER_OPERATORS, name) or {}
+        return {each["type"]: each["status"] for each in found.get("status", {}).get("conditions", [])}
 
     def end(self) -> None:
         self.versions.stop()

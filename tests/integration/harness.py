@@ -163,6 +163,15 @@ def run_playbook(
     return Played(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines], folder)
 
 
+def made_of_role(folder: Path, role: str, given: Sequence[Mapping[str, Any]], expression: str) -> list[Any]:
+    """What an expression of the role is, with each of the given variables."""
+    files = [str(ROOT / "roles" / role / part / "main.yml") for part in ("defaults", "vars")]
+    tasks = [{"ansible.builtin.debug": {"msg": expression}, "vars": one} for one in given]
+    played = run_playbook(folder, tasks, vars_files=files)
+    assert played.status == 0, played.output
+    return [result["msg"] for result in played.results if "msg" in result]
+
+
 def begun(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.Popen[str]:
     """A playbook that has begun, at the head of a group of processes that can be killed as one."""
     return subprocess.Popen(

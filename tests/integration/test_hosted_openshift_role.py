@@ -5,32 +5,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from integration.harness import run_playbook
+from integration.harness import made_of_role
 
-VARIABLES = Path(__file__).parents[2] / "roles/hosted_openshift/vars/main.yml"
 POOLS = [{"name": "a", "replicas": 2}, {"name": "b", "autoscaling": {"min": 3, "max": 9}}, {"name": "c"}]
-
-
-def made_of(folder: Path, given: list[dict[str, Any]], expression: str) -> list[Any]:
-    """What an expression of the role is, with each of the given variables."""
-    tasks = [
-        {"ansible.builtin.include_vars": str(VARIABLES)},
-        *({"ansible.builtin.debug": {"msg": expression}, "vars": one} for one in given),
-    ]
-    played = run_playbook(folder, tasks)
-    assert played.status == 0, played.output
-    return [result["msg"] for result in played.results if "msg" in result]
 
 
 def test_nodes_are_expected_where_somebody_makes_them(tmp_path: Path) -> None:
     given = [
         {"hosted_openshift_platform": platform, "hosted_openshift_node_pools": POOLS} for platform in ("maas", "none")
     ]
-    made = made_of(tmp_path, given, "{{ hosted_openshift__replicas }}")
+    made = made_of_role(tmp_path, "hosted_openshift", given, "{{ hosted_openshift__replicas }}")
     assert [int(replicas) for replicas in made] == [5, 0], "ansible-core before 2.19 makes text of a number"
 
 
@@ -43,4 +30,6 @@ def test_a_provider_that_is_allowed_stops_nothing(tmp_path: Path, allowed: bool,
         "hosted_openshift__preflight": {"preflight": {"checks": checks}},
         "hosted_openshift_allow_unfit_provider": allowed,
     }
-    assert made_of(tmp_path, [given], "{{ hosted_openshift__failed | map(attribute='name') }}") == [failed]
+    assert made_of_role(
+        tmp_path, "hosted_openshift", [given], "{{ hosted_openshift__failed | map(attribute='name') }}"
+    ) == [failed]

@@ -22,6 +22,8 @@ from lab.authority import self_signed
 from lab.simulator import Simulator
 from lab.simulator.lxd import servers
 
+pytestmark = pytest.mark.playbooks
+
 Words = Mapping[str, str]
 
 

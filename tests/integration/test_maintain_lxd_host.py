@@ -16,6 +16,8 @@ from integration.maintaining import PLAYBOOK, SET, Maintenance
 from integration.vm_hosts import QUICK
 from lab.simulator import Simulator
 
+pytestmark = pytest.mark.playbooks
+
 STOP = {"vms": "stop", "shutdown": "hard"}
 
 

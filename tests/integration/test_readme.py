@@ -14,6 +14,8 @@ import pytest
 
 from lab.simulator import Simulator
 
+pytestmark = pytest.mark.playbooks
+
 README = Path(__file__).resolve().parents[2] / "README.md"
 MODULES = README.parent / "plugins" / "modules"
 

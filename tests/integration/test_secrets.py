@@ -18,6 +18,8 @@ from integration.vm_hosts import Hosts
 from lab.authority import self_signed
 from lab.simulator import Simulator
 
+pytestmark = pytest.mark.playbooks
+
 MACHINE = "metalshift.maas.machine"
 POWER, LAUNCH, FILED = "pw-hunter2-bmc", "launch-code-0000", "filed-launch-code"
 USER_DATA = f"#cloud-config\npassword: {LAUNCH}\n"

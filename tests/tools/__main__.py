@@ -25,7 +25,7 @@ from console import CannotGoOn, heading, say
 from environments import Environment, environment
 from parts import Failed, NotRun, Part, Result, check, record, run_all
 from paths import CACHE, CLONE, ROOT
-from pythons import Core, Python, cells, found, main_core
+from pythons import CORES, Core, Python, cells, found, main_core
 
 PYTHONS = found()
 MAIN = PYTHONS[0]
@@ -41,6 +41,7 @@ SUITES = {
     "hosted": remembered.SUITES["hosted"],
 }
 IN_EVERY_CELL = ("unit", "integration")
+WITHOUT_PLAYBOOKS = "without those of whole playbooks, which make cores runs"
 AT_ONCE = "2"
 # With these words tests/demo/run.py says that there are no programs for its third act.
 LEFT_OUT = "It is left out, because"
@@ -89,7 +90,7 @@ def run_all_suites(results: list[Result]) -> int:
     """Run the sum of them all, with the account of what came before; tests/tools/conftest.py shares it out."""
     env = main_environment()
     known = remembered.passed(env)
-    thorough = Result("tests: thorough", "not run", remark="those that take minutes each; make hosted runs them")
+    thorough = Result("tests: thorough", "not run", remark="they take minutes each; make labs and make hosted run them")
     results = [*results, thorough]
     record([*results, *known], RECORD)
     left_out = {result.name for result in known}
@@ -122,11 +123,15 @@ def _files_of_what_failed() -> list[str]:
     return files if in_real_time and len(files) <= MOST_ONCE_MORE else []
 
 
-def cell_tests(core: Core, python: Python | None) -> str:
+def cell_tests(core: Core, python: Python | None, whole: bool) -> str:
+    """Templates changed between the oldest core and the main one: what is about them runs on these two."""
     folders = [folder for suite in IN_EVERY_CELL for folder in SUITES[suite]]
-    command, variables = pytest_command(cell(core, python), *folders, "-q", "-n", AT_ONCE, "-p", "no:cacheprovider")
+    narrower, remark = ((), "") if whole or core == CORES[-1] else (("-m", "not playbooks"), f"; {WITHOUT_PLAYBOOKS}")
+    command, variables = pytest_command(
+        cell(core, python), *folders, "-q", "-n", AT_ONCE, "-p", "no:cacheprovider", *narrower
+    )
     summary = check(command, ROOT, variables, lambda output: output.strip().splitlines()[-1])
-    return f"Python {python.version if python else ''}: {summary}"
+    return f"Python {python.version if python else ''}: {summary}{remark}"
 
 
 def cell_sanity(core: Core, python: Python | None, again: bool) -> str:
@@ -179,9 +184,9 @@ def sanity_parts(again: bool) -> list[Part]:
     return [sanity.part(main_environment(), main, PYTHONS, again, whole=True), *others]
 
 
-def cell_parts() -> list[Part]:
+def cell_parts(whole: bool) -> list[Part]:
     return [
-        Part(f"tests: ansible-core {core.version}", partial(cell_tests, core, python))
+        Part(f"tests: ansible-core {core.version}", partial(cell_tests, core, python, whole))
         for core, python in cells(PYTHONS)
     ]
 
@@ -191,7 +196,7 @@ def command_sanity() -> int:
 
 
 def command_cores() -> int:
-    return exit_status(run_parts("Other versions of ansible-core", cell_parts()))
+    return exit_status(run_parts("Other versions of ansible-core", cell_parts(whole=True)))
 
 
 def command_test() -> int:
@@ -200,7 +205,7 @@ def command_test() -> int:
     results += run_parts("Programs of the lab", [programs.part(env), programs.lxd_part(env)])
     results += run_parts("Package", [Part("package: build and install", package)])
     # A cell waits for its playbooks now and then, and the demo for its lab; what runs beside them fills that.
-    mixed = [part for pair in zip_longest(sanity_parts(again=False), cell_parts()) for part in pair if part]
+    mixed = [part for pair in zip_longest(sanity_parts(again=False), cell_parts(whole=False)) for part in pair if part]
     demonstration = Part("package: the demo", demo)
     results += run_parts("Demo, sanity, and other versions of ansible-core", [demonstration, *mixed], at_once=2)
     say()

@@ -238,6 +238,7 @@ def beginner(lab: Lab, tmp_path: Any) -> Iterator[Callable[..., Journey]]:
         journey.until_gone(300)
 
 
+@pytest.mark.thorough
 def test_a_volume_that_does_not_come_is_the_users_turn(beginner: Callable[..., Journey], lab: Lab) -> None:
     lab.fault("no-volume", namespace="clusters-thirsty")
     beginner("thirsty")

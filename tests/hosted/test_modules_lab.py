@@ -87,6 +87,7 @@ def _provider_pods(lab: Lab) -> set[str]:
     return {name for name in names if "capi-provider" in name}
 
 
+@pytest.mark.thorough
 def test_a_hosted_api_that_is_gone_holds_no_machine_for_ever(hosted: Hosted) -> None:
     lab = hosted.lab
     lab.fault("pause", name=f"{PLACE}.kube-apiserver")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import ansible_runner
+import pytest
 import yaml
 
 from hosted.play import play, variables
@@ -142,6 +143,7 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     assert_no_secret_left(tmp_path / "local_temp", secrets)
 
 
+@pytest.mark.thorough
 def test_of_two_at_once_on_too_few_machines_one_stops_and_names_the_other(
     new_lab: Callable[..., Lab], tmp_path: Path
 ) -> None:

@@ -141,21 +141,14 @@ def test_every_finalizer_that_nobody_removes_is_named_and_removed_by_force(make:
     assert is_gone(journey)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "held", "beside", "said"),
     [
         ("unprovided", "capi-provider", True, "the MAAS provider removes it once its machine is released in MAAS"),
-        pytest.param(
-            "unmanaged",
-            "control-plane-operator",
-            True,
-            "the control-plane-operator removes it once",
-            marks=pytest.mark.thorough,
-        ),
-        pytest.param("uncored", "cluster-api", True, "Cluster API", marks=pytest.mark.thorough),
-        pytest.param(
-            "unoperated", "operator", False, "the HyperShift operator should do it", marks=pytest.mark.thorough
-        ),
+        ("unmanaged", "control-plane-operator", True, "the control-plane-operator removes it once"),
+        ("uncored", "cluster-api", True, "Cluster API"),
+        ("unoperated", "operator", False, "the HyperShift operator should do it"),
     ],
 )
 def test_who_does_not_run_is_named_and_force_does_without(
@@ -176,6 +169,7 @@ def test_who_does_not_run_is_named_and_force_does_without(
     assert {lab.machines()[one] for one in had} == {"Ready"}
 
 
+@pytest.mark.thorough
 def test_a_key_that_maas_does_not_accept_is_named(make: Make, lab: Lab) -> None:
     journey = make("locked-out")
     wrong = base64.b64encode(b"aaaa:bbbb:cccc").decode()
@@ -266,6 +260,7 @@ def test_a_stale_provider_id_never_costs_anybody_a_machine(make: Make, lab: Lab)
     run(lab, "machine", {"machines": [own], "state": "ready", "take_over": True})
 
 
+@pytest.mark.thorough
 def test_a_machine_that_leaves_its_pool_and_is_taken_is_told_with_who_has_it(make: Make, lab: Lab) -> None:
     """The run that made the pool smaller does not see the end, and meanwhile somebody takes the machine."""
     journey = make("smaller", machines=2, nodes=2)

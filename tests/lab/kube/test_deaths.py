@@ -70,6 +70,7 @@ def listening(process: int) -> list[int]:
     return [int(line[1].rpartition(":")[2], 16) for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in own]
 
 
+@pytest.mark.thorough
 def test_every_killed_program_is_started_again_and_the_lab_goes_on(mortal: Journey, lab: Lab) -> None:
     names = [*MANAGEMENT, *(f"{mortal.namespace}/{name}" for name in HOSTED)]
     for name in names:

@@ -35,6 +35,9 @@ from lab.kube.handle import Lab
 from lab.kube.journey import Journey
 from lab.kube.sights import Sight, condition, conditions, seen
 
+# What the modules make of the same is tested in tests/hosted/test_faults_told.py.
+pytestmark = pytest.mark.thorough
+
 MACHINE_SETS = Resource("cluster.x-k8s.io/v1beta1", "machinesets")
 MACHINE_HEALTH_CHECKS = Resource("cluster.x-k8s.io/v1beta1", "machinehealthchecks")
 MAAS_MACHINE_TEMPLATES = Resource("infrastructure.cluster.x-k8s.io/v1beta1", "maasmachinetemplates")

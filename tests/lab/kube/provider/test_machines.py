@@ -8,6 +8,8 @@ import base64
 import re
 import time
 
+import pytest
+
 from lab.kube.api import LEASES, MAAS_MACHINES, MACHINE_DEPLOYMENTS, NODES, Object
 from lab.kube.provider.conftest import SPEED, Scene, soon
 from lab.kube.provider.maas import Maas
@@ -79,6 +81,7 @@ def test_a_machine_is_deployed_and_becomes_a_node(scene: Scene) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_at_speed_one_the_node_is_looked_for_every_thirty_seconds(scene: Scene) -> None:
     """Real life: what is divided by the lab's speed elsewhere is whole here."""
     scene.machine()

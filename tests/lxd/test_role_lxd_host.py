@@ -357,18 +357,11 @@ def test_the_playbook_takes_what_maas_finds(machine: Machine) -> None:
     assert f"ok: [{NAME}]" in played.stdout
 
 
-@pytest.mark.parametrize(
-    ("wish", "why"),
-    [
-        ({}, "none of lxd_hosts_tags, lxd_hosts_zones and lxd_hosts_pools says which machines of MAAS to take."),
-        ({"lxd_hosts_tags": ["nosuch"]}, "no deployed machine in MAAS has what lxd_hosts_tags, lxd_hosts_zones and"),
-    ],
-)
-def test_the_playbook_says_that_there_is_nobody(machine: Machine, wish: dict[str, Any], why: str) -> None:
-    played = machine.playbook("lxd_hosts", {}, "-e", json.dumps(wish), elsewhere=[NAME])
+def test_the_playbook_says_that_there_is_nobody(machine: Machine) -> None:
+    played = machine.playbook("lxd_hosts", {}, elsewhere=[NAME])
     assert played.status != 0
     said = re.sub(r"\s+", " ", played.stdout)
-    assert f"nothing was done: the inventory has none in lxd_hosts, and {why}" in said
+    assert "nothing was done: the inventory has none in lxd_hosts, and none of lxd_hosts_tags, lxd_hosts_zones" in said
 
 
 # -- and fresh again --------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ RBAC = "rbac.authorization.k8s.io/v1"
 ROLES = {"ClusterRole": Resource(RBAC, "clusterroles"), "Role": Resource(RBAC, "roles")}
 FINALIZER = "lab.example/stuck"
 PREFIX = "lab-fault"
-SOON = 10.0
+SOON = 30.0
 
 
 def _until(what: str, holds: Callable[[], bool]) -> None:

@@ -290,6 +290,7 @@ def test_a_machine_that_leaves_its_pool_and_is_taken_is_told_with_who_has_it(mak
     assert not remove(journey, **PATIENT).failed
 
 
+@pytest.mark.thorough
 def test_machines_are_erased_and_who_was_faster_is_named(make: Make, lab: Lab) -> None:
     journey = make("wiped")
     (had,) = of(journey)
@@ -313,6 +314,7 @@ def test_machines_are_erased_and_who_was_faster_is_named(make: Make, lab: Lab) -
     assert not remove(journey, **PATIENT).failed
 
 
+@pytest.mark.thorough
 def test_each_leak_is_found_with_its_reason(make: Make, lab: Lab) -> None:
     journey = make("messy")
     (had,) = of(journey)

@@ -41,7 +41,7 @@ SUITES = {
     "hosted": remembered.SUITES["hosted"],
 }
 IN_EVERY_CELL = ("unit", "integration")
-WITHOUT_PLAYBOOKS = "without those of whole playbooks, which make cores runs"
+MORE = "make cores runs more"
 AT_ONCE = "2"
 # With these words tests/demo/run.py says that there are no programs for its third act.
 LEFT_OUT = "It is left out, because"
@@ -125,8 +125,14 @@ def _files_of_what_failed() -> list[str]:
 
 def cell_tests(core: Core, python: Python | None, whole: bool) -> str:
     """Templates changed between the oldest core and the main one: what is about them runs on these two."""
-    folders = [folder for suite in IN_EVERY_CELL for folder in SUITES[suite]]
-    narrower, remark = ((), "") if whole or core == CORES[-1] else (("-m", "not playbooks"), f"; {WITHOUT_PLAYBOOKS}")
+    suites: tuple[str, ...] = IN_EVERY_CELL
+    narrower: tuple[str, ...] = ()
+    remark = ""
+    if not whole and core == main_core(MAIN):
+        suites, remark = ("unit",), f"; unit alone, {MORE}"
+    elif not whole and core != CORES[-1]:
+        narrower, remark = ("-m", "not playbooks"), f"; without whole playbooks, {MORE}"
+    folders = [folder for suite in suites for folder in SUITES[suite]]
     command, variables = pytest_command(
         cell(core, python), *folders, "-q", "-n", AT_ONCE, "-p", "no:cacheprovider", *narrower
     )

@@ -93,6 +93,7 @@ def test_a_cluster_goes_and_its_machines_are_ready(make: Make, lab: Lab) -> None
     assert (again.failed, again.changed) == (False, False)
 
 
+@pytest.mark.thorough
 def test_a_paused_cluster_is_continued_before_it_is_deleted(make: Make, lab: Lab) -> None:
     journey = make("halted")
     journey._patch("hostedcluster", {"spec": {"pausedUntil": "true"}})
@@ -218,6 +219,7 @@ def test_a_pool_whose_node_cannot_be_drained_names_the_budget(make: Make, lab: L
     assert [one["outcome"] for one in done["machines"]] == ["ready"]
 
 
+@pytest.mark.thorough
 def test_a_stale_provider_id_never_costs_anybody_a_machine(make: Make, lab: Lab) -> None:
     journey = make("stale")
     (own,) = of(journey)

@@ -163,6 +163,7 @@ def test_a_stopped_lab_leaves_no_process_no_port_and_no_data(new_lab: Callable[.
     assert not lab.folder.exists()
 
 
+@pytest.mark.thorough
 def test_a_second_start_in_the_same_place_says_that_one_runs(new_lab: Callable[..., Lab]) -> None:
     first = new_lab("one", operator=False)
     with pytest.raises(LabError, match=r"runs in .* already"):

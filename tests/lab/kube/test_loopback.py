@@ -86,6 +86,7 @@ def test_a_server_is_seen_and_where_it_listens(family: socket.AddressFamily, hos
         assert bool(beyond_loopback({"test": [place]})) is seen
 
 
+@pytest.mark.thorough
 def test_all_of_a_lab_listens_on_the_loopback_interface_only(lab: Lab, tmp_path: Path) -> None:
     """Looked at when every kind of program runs: those of a hosted cluster and of its machines among them."""
     journey = Journey(lab, "inward", tmp_path)

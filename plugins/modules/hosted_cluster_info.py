@@ -355,19 +355,37 @@ def converge(task: Task) -> Result:
         values["owners"] = [owner.to_dict() for owner in found]
         warnings += marked_only(task, found)
     in_maas = gathering.machines_in_maas(task, seen) if "maas" in gather else None
+    kubeconfigs = None
+    if "kubeconfig" in gather:
+        seen, kubeconfigs = with_kubeconfigs(task, seen)
     grove = Grove(
         now=time.time(),
         machines="machines" in gather,
         maas=in_maas.machines if in_maas else None,
         verdicts=gathering.verdicts(seen, in_maas) if "certificate_requests" in gather else None,
-        kubeconfigs={one.label: gathering.kubeconfig_of(task.kube, one) for one in seen}
-        if "kubeconfig" in gather
-        else None,
+        kubeconfigs=kubeconfigs,
     )
     trees = [tree(one, grove) for one in with_troubles(seen, in_maas)]
     states = Counter(each["state"] for each in trees)
     values |= {"hosted_clusters": trees, "summary": dict(sorted(states.items()))}
     return Result(changed=False, values=values, warnings=warnings)
+
+
+def with_kubeconfigs(task: Task, seen: Sequence[Sight]) -> tuple[list[Sight], dict[str, str]]:
+    """The kubeconfigs by cluster; one that is not taken is a trouble of its own cluster, not of the others."""
+    found, after = {}, []
+    for one in seen:
+        try:
+            published = gathering.kubeconfig_of(task.kube, one)
+        except Failure as failure:
+            if failure.kind != "failed_state":
+                raise
+            after.append(replace(one, troubles=list(dict.fromkeys([*one.troubles, failure.message]))))
+            continue
+        after.append(one)
+        if published is not None:
+            found[one.label] = published.text(one.name)
+    return after, found
 
 
 def wished(task: Task) -> set[str]:

@@ -119,7 +119,8 @@ def _published(task: Task) -> str | None:
     """The kubeconfig; None in check mode when there is none yet."""
     namespace, name = task.params["namespace"], task.params["name"]
     seen = sight(task.kube, namespace, name, parts=())
-    text = kubeconfig_of(task.kube, seen) if seen.cluster else ""
+    published = kubeconfig_of(task.kube, seen) if seen.cluster else None
+    text = published.text(name) if published else ""
     if text or task.check:
         return text or None
     what = "has not published a kubeconfig yet" if seen.cluster else "does not exist"

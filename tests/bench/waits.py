@@ -280,7 +280,7 @@ class Counting:
     def __init__(self, folder: Path) -> None:
         from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 
-        self.access = Access.from_kubeconfig((folder / "kubeconfig").read_bytes())
+        self.access = Access.from_params({"kubeconfig": str(folder / "kubeconfig")}, {})
         self.requests = self.received = 0
         self.lock = threading.Lock()
         self.server = Forwarding(("127.0.0.1", 0), _forwarder(self))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
@@ -21,6 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     SECRETS,
     Kind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from lab.simulator import Simulator
 from unit.kube.pem import signing_request
 
@@ -68,7 +70,9 @@ def a_published_kubeconfig(kube: Kube, _sim: Simulator, kubeconfig: str) -> None
     kube.create(
         body_of(SECRETS, KUBECONFIG, "clusters", data={"kubeconfig": base64.b64encode(text).decode()}),
     )
-    status = {"status": {"kubeconfig": {"name": KUBECONFIG}, "conditions": []}}
+    server = urlsplit(Published.read(text).server)
+    endpoint = {"host": server.hostname, "port": server.port}
+    status = {"status": {"kubeconfig": {"name": KUBECONFIG}, "controlPlaneEndpoint": endpoint, "conditions": []}}
     kube.patch(HOSTED_CLUSTERS, "demo", "clusters", status, subresource="status")
 
 

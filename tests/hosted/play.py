@@ -57,12 +57,26 @@ def play(
     limit: float = 600,
 ) -> Played:
     """A true ansible-playbook: `metalshift.maas.create_hosted_cluster`, or a file; `given` are its extra variables."""
+    return played(
+        folder, playbook, given, *arguments, environment={**variables(lab), **(environment or {})}, limit=limit
+    )
+
+
+def played(
+    folder: Path,
+    playbook: str,
+    given: Mapping[str, Any] | None = None,
+    *arguments: str,
+    environment: Mapping[str, str],
+    limit: float = 600,
+) -> Played:
+    """The same where there is no whole lab: what it finds is in the environment."""
     extra, events = folder / "extra_vars.yml", folder / "events.jsonl"
     extra.write_text(yaml.safe_dump(dict(given or {}), sort_keys=False))
     events.unlink(missing_ok=True)
     done = subprocess.run(
         [str(Path(sys.executable).with_name("ansible-playbook")), playbook, "-e", f"@{extra}", *arguments],
-        env={**clean_environment(folder), **variables(lab), "LAB_EVENTS": str(events), **(environment or {})},
+        env={**clean_environment(folder), "LAB_EVENTS": str(events), **environment},
         cwd=folder,
         capture_output=True,
         text=True,

@@ -33,6 +33,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     SECRETS,
     Kind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED_AS
@@ -190,7 +191,8 @@ def test_a_kubeconfig_is_the_owners_alone_whatever_was_there(ground: Ground) -> 
             file.write_text(before)
             file.chmod(0o644)
         assert ground.done("hosted_cluster_kubeconfig", {"name": "demo", "dest": str(file)}).changed
-        assert (file.read_text(), file.stat().st_mode & 0o777) == (Path(ground.kubeconfig).read_text(), 0o600)
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert Published.read(file.read_bytes()) == Published.read(Path(ground.kubeconfig).read_bytes())
 
 
 def annotations(ground: Ground) -> dict[str, dict[str, str]]:

@@ -31,6 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Kind,
     Object,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published, refused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight, control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
@@ -230,28 +231,38 @@ def place(body: Object) -> str:
 # -- hosted clusters themselves -------------------------------------------------------------------------------------
 
 
-def kubeconfig_of(kube: Kube, seen: Sight) -> str:
-    """The administrator's kubeconfig that a hosted cluster publishes; empty as long as there is none."""
+def kubeconfig_of(kube: Kube, seen: Sight) -> Published | None:
+    """The administrator's kubeconfig that a hosted cluster publishes; None as long as there is none.
+
+    A Secret is written by whoever may write Secrets there: what it says is taken as data, and only for the address that
+    the HostedCluster itself publishes.
+    """
     status = (seen.cluster or {}).get("status") or {}
     name = (status.get("kubeconfig") or {}).get("name")
     secret = kube.get(SECRETS, name, seen.namespace) if name else None
     encoded = ((secret or {}).get("data") or {}).get("kubeconfig", "")
+    if not encoded:
+        return None
+    label = f"the kubeconfig in the Secret {seen.namespace}/{name}"
     try:
-        return base64.b64decode(encoded, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        raise Failure(
-            "failed_state", f"The Secret {seen.namespace}/{name} does not hold a kubeconfig.", object=str(name)
-        ) from None
+        content = base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        raise refused(label, "it is not in base64") from None
+    published = Published.read(content, label)
+    endpoint = status.get("controlPlaneEndpoint") or {}
+    if not published.is_at(str(endpoint.get("host") or ""), int(endpoint.get("port") or 0)):
+        raise refused(label, f"its server is not the address that the HostedCluster {seen.label} publishes")
+    return published
 
 
 def hosted_api(task: Task, seen: Sight) -> Kube | None:
     """The API of a hosted cluster, its requests counted as the task's; None as long as no kubeconfig is published."""
-    text = kubeconfig_of(task.kube, seen)
-    if not text:
+    published = kubeconfig_of(task.kube, seen)
+    if published is None:
         return None
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 
-    return task.joined(Kube.from_kubeconfig(text, clock=task.clock, read_timeout=HOSTED_READ_TIMEOUT))
+    return task.joined(Kube.from_kubeconfig(published, clock=task.clock, read_timeout=HOSTED_READ_TIMEOUT))
 
 
 def with_hosted(task: Task, seen: Sight, *, nodes: bool = True, requests: bool = True) -> Sight:

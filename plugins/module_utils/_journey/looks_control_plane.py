@@ -261,11 +261,13 @@ def _since(found: Evidence, one: Finding) -> str:
 def hosted_api(found: Evidence) -> Iterator[Complaint]:
     """An API that should answer, and does not answer us: the operators look at it from within only."""
     failure = found.hosted_failure
-    if (
-        failure is None
-        or is_deleted(found.seen.cluster)
-        or not cluster_progress.is_true(found.seen.cluster, "Available")
-    ):
+    if failure is None or is_deleted(found.seen.cluster):
+        return
+    if failure.kind == "failed_state":
+        # Not its API: the kubeconfig that names it.
+        yield Complaint(f"HostedCluster {found.seen.label}", failure.message, "user", "error", failure.hint)
+        return
+    if not cluster_progress.is_true(found.seen.cluster, "Available"):
         return
     endpoint = at(found.seen.cluster, "status", "controlPlaneEndpoint") or {}
     where = f"{endpoint.get('host')}:{endpoint.get('port')}"

@@ -30,6 +30,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Objects,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
 
 MISSING: ImportError | None = None
@@ -192,10 +193,15 @@ class Kube:
 
     @classmethod
     def from_kubeconfig(
-        cls, content: str | bytes | Mapping[str, Any], *, clock: Clock = WALL_CLOCK, read_timeout: float = READ_TIMEOUT
+        cls,
+        content: str | bytes | Mapping[str, Any] | Published,
+        *,
+        clock: Clock = WALL_CLOCK,
+        read_timeout: float = READ_TIMEOUT,
     ) -> Kube:
-        """The API that a kubeconfig names, such as the one that a hosted cluster publishes."""
-        return cls(Access.from_kubeconfig(content), clock=clock, read_timeout=read_timeout)
+        """The API that a kubeconfig names which a cluster wrote: nothing in it is run, read or obeyed."""
+        published = content if isinstance(content, Published) else Published.read(content)
+        return cls(Access.from_published(published), clock=clock, read_timeout=read_timeout)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import is_content
 
@@ -74,13 +75,12 @@ class Access:
         return cls._of(configuration, [*_by_password(params), *_as_somebody(params)])
 
     @classmethod
-    def from_kubeconfig(cls, content: str | bytes | Mapping[str, Any]) -> Access:
-        """The API that a kubeconfig names, such as the one that a hosted cluster publishes."""
+    def from_published(cls, published: Published) -> Access:
+        """The API that a kubeconfig from a cluster names."""
         if MISSING:
             raise missing_library(MISSING, "kubernetes")
         configuration = Configuration()
-        parsed = content if isinstance(content, Mapping) else _parsed(content)
-        _from_dict(configuration, parsed, None, persist=False)
+        _from_dict(configuration, published.whole(), None, persist=False)
         return cls._of(configuration, [])
 
     @classmethod

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tenants and hosted clusters write is data, for whole playbooks: an API server is all that this needs."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hosted.play import played
+from integration.harness import Played, run_task
+from lab.kube import examples
+from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, SECRETS, Api
+from lab.kube.bare import api_server
+from lab.programs import Programs
+from lab.simulator import Simulator
+
+SECRET = "shop-admin-kubeconfig"
+DIAGNOSE = "metalshift.maas.diagnose"
+Change = Callable[[dict[str, Any], Path], object]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The hosted cluster `shop`, whose API is that of the management cluster."""
+
+    api: Api
+    folder: Path
+    sim: Simulator
+
+    @property
+    def kubeconfig(self) -> dict[str, Any]:
+        found: dict[str, Any] = yaml.safe_load((self.folder / "kubeconfig").read_text())
+        return found
+
+    @property
+    def environment(self) -> dict[str, str]:
+        found = {"MAAS_ENDPOINT": self.sim.url, "MAAS_API_KEY": self.sim.api_key}
+        return {**found, "K8S_AUTH_KUBECONFIG": str(self.folder / "kubeconfig")}
+
+    def publish(self, kubeconfig: dict[str, Any]) -> None:
+        """As whoever may patch Secrets does."""
+        data = {"kubeconfig": base64.b64encode(yaml.safe_dump(kubeconfig).encode()).decode()}
+        self.api.apply(SECRETS, {"apiVersion": "v1", "kind": "Secret", "metadata": named(SECRET), "data": data})
+
+    def played(self, folder: Path, playbook: str, *arguments: str, **given: Any) -> Played:
+        whole = {f"hosted_openshift_{name}": value for name, value in {"name": "shop", **given}.items()}
+        return played(folder, playbook, whole, *arguments, environment=self.environment, limit=60)
+
+
+def named(name: str) -> dict[str, str]:
+    return {"name": name, "namespace": "clusters"}
+
+
+@pytest.fixture(scope="module")
+def ground(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    folder = tmp_path_factory.mktemp("management")
+    with api_server(programs, folder, kinds=True) as api, Simulator() as sim:
+        for name in ("clusters", "clusters-shop"):
+            api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        api.create(HOSTED_CLUSTERS, examples.hosted_cluster("shop", "registry.example/release:4.20.8")[-1])
+        found = Ground(api, folder, sim)
+        host, _colon, port = found.kubeconfig["clusters"][0]["cluster"]["server"].rpartition("/")[2].partition(":")
+        status = {"kubeconfig": {"name": SECRET}, "controlPlaneEndpoint": {"host": host, "port": int(port)}}
+        api.patch(HOSTED_CLUSTERS, "shop", "clusters", {"status": {**status, "conditions": []}}, subresource="status")
+        yield found
+
+
+# -- kubeconfigs -----------------------------------------------------------------------------------------------------
+
+
+def a_program(kubeconfig: dict[str, Any], folder: Path) -> None:
+    command = {"command": "/bin/sh", "args": ["-c", f"env > {folder}/ran"], "interactiveMode": "Never"}
+    kubeconfig["users"][0]["user"] = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", **command}}
+
+
+def a_file(kubeconfig: dict[str, Any], folder: Path) -> None:
+    (folder / "of-the-user").write_text("a-secret-of-the-user")
+    kubeconfig["users"][0]["user"] = {"tokenFile": str(folder / "of-the-user")}
+
+
+def a_proxy(kubeconfig: dict[str, Any], folder: Path) -> None:
+    kubeconfig["clusters"][0]["cluster"]["proxy-url"] = "http://127.0.0.1:9"
+
+
+def another_server(kubeconfig: dict[str, Any], folder: Path) -> None:
+    kubeconfig["clusters"][0]["cluster"]["server"] = "https://127.0.0.2:6443"
+
+
+REFUSED: dict[str, tuple[Change, str]] = {
+    "a program": (a_program, "its user holds exec"),
+    "a file": (a_file, "its user holds tokenFile"),
+    "a proxy": (a_proxy, "its cluster holds proxy-url"),
+    "a server": (another_server, "its server is not the address that the HostedCluster clusters/shop publishes"),
+}
+
+
+@pytest.mark.parametrize(("change", "why"), REFUSED.values(), ids=REFUSED)
+def test_nothing_that_a_kubeconfig_of_a_tenant_says_is_done(
+    ground: Ground, tmp_path: Path, change: Change, why: str
+) -> None:
+    kubeconfig = ground.kubeconfig
+    change(kubeconfig, tmp_path)
+    ground.publish(kubeconfig)
+    sentence = f"The kubeconfig in the Secret clusters/{SECRET} is not used: {why}."
+    page = ground.played(tmp_path, DIAGNOSE)
+    assert page.status == 0, page.output
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+    (said,) = (result["page"] for result in page.results if "page" in result)
+    assert sentence in " ".join(said.split())
+    told = run_task(None, "hosted_cluster_info", {"gather": ["nodes", "kubeconfig"], **reach(ground)})
+    assert [each["kubeconfig"] for each in told["hosted_clusters"]] == [None]
+    assert sentence.rstrip(".") in " ".join(told["hosted_clusters"][0]["troubles"])
+    for module, more in (
+        ("hosted_cluster_kubeconfig", {"dest": str(tmp_path / "written")}),
+        ("hosted_cluster_ingress", {"publish": "HostNetwork"}),
+        ("node_csr", {"maas_endpoint": ground.sim.url, "maas_api_key": ground.sim.api_key}),
+    ):
+        outcome = run_task(None, module, {"name": "shop", **more, **reach(ground)})
+        assert outcome.failed
+        assert outcome.msg.startswith(sentence)
+    assert not (tmp_path / "written").exists()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_plain_kubeconfig_is_used_and_written_as_it_was_understood(ground: Ground, tmp_path: Path) -> None:
+    ground.publish(ground.kubeconfig)
+    told = run_task(None, "hosted_cluster_info", {"gather": ["nodes"], **reach(ground)})
+    assert told["hosted_clusters"][0]["troubles"] == []
+    args = {"name": "shop", "dest": str(tmp_path / "written"), **reach(ground)}
+    assert not run_task(None, "hosted_cluster_kubeconfig", args).failed
+    written, given = (yaml.safe_load(path.read_text()) for path in (tmp_path / "written", ground.folder / "kubeconfig"))
+    assert [each["user"] for each in written["users"]] == [each["user"] for each in given["users"]]
+    assert [each["cluster"] for each in written["clusters"]] == [each["cluster"] for each in given["clusters"]]
+
+
+def reach(ground: Ground) -> dict[str, str]:
+    return {"kubeconfig": str(ground.folder / "kubeconfig")}

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import Clock, in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
 
 Seen = TypeVar("Seen")
@@ -67,6 +68,7 @@ class Patience:
         tick = self.tick
         told = ""
         while True:
+            end_if_orphaned()
             before = self.clock.now()
             seen = look()
             took = self.clock.now() - before

@@ -24,6 +24,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_with_parent
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
 
@@ -51,6 +52,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if self._must_be_a_module():
             said.update(self._execute_module(task_vars=task_vars, wrap_async=self._task.async_val))
         else:
+            end_with_parent()
             said.update(self._run_here())
             if not _invocation_is_wanted(task_vars or {}):
                 del said["invocation"]

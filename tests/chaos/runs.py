@@ -8,11 +8,17 @@ import importlib
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
+import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from integration.harness import begun
 
 PLUGINS = "ansible_collections.metalshift.maas.plugins"
 # All is imported once, and each run is forked from there.
@@ -65,3 +71,12 @@ def _carry_out(module: str, given: dict[str, Any], end: Connection) -> None:
     lines: list[str] = []
     run = task.Task(checked.validated_parameters, say=lines.append, environment={})
     end.send({**task.carry_out(code.converge, run, module), "lines": lines})
+
+
+def playbook(folder: Path, *tasks: Mapping[str, Any], python: str = sys.executable) -> subprocess.Popen[str]:
+    """A whole ansible-playbook, of the environment that this Python belongs to, begun at once."""
+    play = {"hosts": "localhost", "gather_facts": False, "tasks": list(tasks)}
+    (folder / "play.yml").write_text(yaml.safe_dump([play]))
+    program = Path(python).with_name("ansible-playbook")
+    environment = {**os.environ, "HOME": str(folder), "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"), "ANSIBLE_NOCOLOR": "1"}
+    return begun([str(program), "-i", "localhost,", "-c", "local", "play.yml"], folder, environment)

@@ -4,10 +4,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
-from chaos.runs import Run
-from integration.harness import begun, kill_group
+from chaos.runs import Run, playbook
+from integration.harness import kill_group
 from lab.simulator import Simulator
 from lab.simulator.model import Machine, Status
 
@@ -269,20 +265,13 @@ def test_a_killed_playbook_is_repaired_by_another_one(sim: Simulator, tmp_path: 
     furnish(sim)
     with Door(sim) as door:
         options = wish(sim, door)
-        play = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"metalshift.maas.machine_set": options}]}]
-        (tmp_path / "play.yml").write_text(yaml.safe_dump(play))
-        first = playbook(tmp_path)
+        task = {"metalshift.maas.machine_set": options}
+        first = playbook(tmp_path, task)
         # The worker dies with the group that the playbook leads.
         door.kill(lambda: kill_group(first), at, COMMITTED)
         assert first.wait(timeout=60) != 0
         door.spare()
-        second = playbook(tmp_path)
+        second = playbook(tmp_path, task)
         output, _none = second.communicate(timeout=60)
         assert second.returncode == 0, output
     assert_deployed(sim)
-
-
-def playbook(folder: Path) -> subprocess.Popen[str]:
-    program = Path(sys.executable).with_name("ansible-playbook")
-    environment = {**os.environ, "HOME": str(folder), "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"), "ANSIBLE_NOCOLOR": "1"}
-    return begun([str(program), "-i", "localhost,", "-c", "local", "play.yml"], folder, environment)

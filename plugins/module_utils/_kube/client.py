@@ -32,6 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 
 MISSING: ImportError | None = None
 try:
@@ -436,6 +437,7 @@ class Kube:
         headers: Mapping[str, str],
         silence: float | None = None,
     ) -> Any:
+        end_if_orphaned()
         sent = HTTPHeaderDict({"User-Agent": MANAGER, **headers})
         for name, value in self._access.headers():
             sent.add(name, value)

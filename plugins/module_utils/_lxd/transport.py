@@ -21,6 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clock import Cloc
 from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 
 MISSING: ImportError | None = None
 try:
@@ -62,6 +63,7 @@ class CountedSession(Session):
         self._observe = observe
 
     def send(self, request: PreparedRequest, **settings: Any) -> Response:
+        end_if_orphaned()
         began = self._clock.now()
         status, received, problem = None, 0, ""
         # LXD may be asked to answer later, up to a time that is said with the request.

@@ -28,6 +28,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import 
     as_pairs,
     as_seconds,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 
 MISSING: ImportError | None = None
 try:
@@ -217,6 +218,7 @@ class Client:
         return answer
 
     def _exchange(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> Answer:
+        end_if_orphaned()
         with self._session.request(
             method,
             self.connection.api + path,

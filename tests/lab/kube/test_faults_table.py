@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from lab.conftest import Caller
 from lab.kube.api import Resource
 from lab.kube.faults import FAULTS, Parts, maas, parts, programs, rules, workloads
 from lab.kube.faults.parts import Standing
 from lab.kube.rights import VERBS, without
+from lab.simulator import Simulator
 
 PODS = Resource("v1", "pods")
 
@@ -137,3 +140,18 @@ def test_a_rule_loses_a_verb_on_one_kind(rule: dict[str, Any], left: list[dict[s
 def test_nothing_can_be_taken_out_of_a_rule_for_everything() -> None:
     with pytest.raises(ValueError, match=r"A rule allows \* in all groups: nothing can be taken out of it\."):
         without([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}], PODS, ["get"])
+
+
+def test_a_plain_users_key_still_allocates_and_changes_nothing(sim: Simulator) -> None:
+    """So the provider, whose deployments begin with a change, allocates and gives back for ever."""
+    machine = sim.machine("node-1")
+    caller = Caller(sim, sim.api_key)
+    change = ("PUT", f"machines/{machine.system_id}/", {"swap_size": "0"})
+    # As much of a lab as this fault needs.
+    around: Any = SimpleNamespace(simulator=sim)
+    effect = FAULTS["maas-key-plain"].begin(around, {})
+    assert caller("POST", "machines/?op=allocate").json()["system_id"] == machine.system_id
+    assert caller(*change).status_code == 403
+    assert effect.cure is not None
+    effect.cure()
+    assert caller(*change).ok

@@ -48,6 +48,16 @@ def test_an_allocated_machines_bridge_takes_the_addresses_over(sim: Any, maas: A
     assert nics()["eth0"]["links"] == []
 
 
+def test_a_vlan_interface_keeps_the_name_that_it_is_given(maas: Any, nics: Any) -> None:
+    parent = nics()["eth0"]
+    vlan = maas("POST", f"fabrics/{parent['vlan']['fabric_id']}/vlans/", {"vid": 55}).json()["id"]
+    form = {"parent": parent["id"], "vlan": vlan}
+    named = maas("POST", f"{nics.base}?op=create_vlan", {**form, "name": "storage"}).json()
+    assert named["name"] == "storage"
+    assert maas("PUT", f"{nics.base}{named['id']}/", {"mtu": "1400"}).json()["name"] == "storage"
+    assert maas("PUT", f"{nics.base}{named['id']}/", {"name": "backup"}).json()["name"] == "backup"
+
+
 def test_deleting_a_bond_takes_its_children_along(maas: Any, nics: Any) -> None:
     parents = [nics()[n]["id"] for n in ("eth1", "eth2")]
     bond = maas("POST", f"{nics.base}?op=create_bond", {"name": "bond0", "parents": parents}).json()

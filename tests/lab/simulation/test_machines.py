@@ -38,9 +38,36 @@ def test_an_enlistment_whose_power_fails_answers_500_and_has_happened(sim: Simul
     sim.power_fault("power-on", "The BMC does not answer.")
     answer = maas("POST", "machines/", IPMI)
     assert (answer.status_code, answer.text) == (500, "The BMC does not answer.")
-    assert maas.status("node01") == "New"
+    left = maas("GET", "machines/?hostname=node01").json()[0]
+    # It is nobody's to use, but whoever asks by owner takes it for held.
+    assert (left["status_name"], left["owner"], left["power_state"]) == ("New", "admin", "unknown")
     again = maas("POST", "machines/", IPMI)
     assert again.json()["hostname"] == ["Node with this Hostname already exists."]
+
+
+def test_a_bmc_of_ipmi_tells_nics_and_architecture_itself(sim: Simulator, maas: Any) -> None:
+    bare = {key: text for key, text in IPMI.items() if key not in ("architecture", "mac_addresses")}
+    assert maas("POST", "machines/", bare).json()["interface_set"] == []
+    sim.advance("node01")
+    told = maas("GET", "machines/?hostname=node01").json()[0]
+    assert (told["status_name"], told["architecture"], len(told["interface_set"])) == ("Ready", "amd64/generic", 1)
+    other = maas("POST", "machines/", {**bare, "hostname": "node02", "power_type": "manual"})
+    assert {"architecture", "mac_addresses"} <= other.json().keys()
+
+
+def test_a_misspelt_power_parameter_is_refused(maas: Any) -> None:
+    answer = maas("POST", "machines/", {**IPMI, "power_parameters_power_pas": "sesame"})
+    assert answer.json() == {"power_parameters": ["Unknown parameter(s): power_pas."]}
+
+
+def test_an_erased_machine_is_off_and_runs_nothing(sim: Simulator, maas: Any) -> None:
+    sim.machine("node01", status="Deployed").power_state = "on"
+    maas.op("node01", "release", erase="true")
+    sim.advance("node01")
+    left = maas("GET", "machines/?hostname=node01").json()[0]
+    assert [left[key] for key in ("status_name", "power_state", "osystem", "distro_series", "hwe_kernel")] == [
+        "Ready", "off", "", "", None
+    ]  # fmt: skip
 
 
 def test_without_a_rack_nothing_can_be_switched(sim: Simulator, maas: Any) -> None:

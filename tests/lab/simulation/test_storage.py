@@ -80,6 +80,22 @@ def test_raids(maas: Any, node: str, level: str, devices: int, size: int | None)
         assert made.json()["virtual_device"]["name"] == "md0"
 
 
+def test_a_disk_and_a_partition_of_one_id_are_two_things(sim: Any, maas: Any, node: str) -> None:
+    sim.machine("node02", disks=(100, 100, 100))
+    assert maas.op("node02", "set_storage_layout", storage_layout="blank").ok
+    node = f"nodes/{sim.find('node02').system_id}/"
+    first, *others = ids(maas, node)
+    while sim.state.partitions.reserve_id() < others[0] - 1:
+        continue
+    part = maas("POST", f"{node}blockdevices/{first}/partitions/", {"size": "90000000000"}).json()
+    assert part["id"] == others[0]
+    form = {"name": "md0", "level": "raid-1", "block_devices": others, "partitions": part["id"]}
+    made = maas("POST", f"{node}raids/", form).json()
+    left = maas("PUT", f"{node}raid/{made['id']}/", {"remove_partitions": part["id"]}).json()
+    assert sorted(device["id"] for device in left["devices"]) == others
+    assert all(device["type"] == "physical" for device in left["devices"])
+
+
 def test_a_disk_in_use_is_not_taken_twice(maas: Any, node: str) -> None:
     disk = ids(maas, node)[1]
     assert maas("POST", f"{node}blockdevices/{disk}/?op=format", {"fstype": "ext4"}).ok

@@ -9,6 +9,7 @@ clock. There is no background thread: whoever looks at the state calls `tick` fi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,7 @@ from lab.simulator.model import (
 )
 from lab.simulator.state import State
 
+DEFAULT_ARCHITECTURE = "amd64/generic"
 DEFAULT_CORES, DEFAULT_MEMORY, DEFAULT_DISK = 4, 8192, 250
 GB = 1000**3
 NIC_SPEED = 10000
@@ -196,8 +198,6 @@ class Engine:
         `boots`: the machine was really switched on for it, which a machine that cannot be does not survive.
         """
         if machine.status is Status.NEW:
-            if machine.disks:
-                raise ValueError(f"Commissioning of {machine.hostname} was aborted: there is nothing to finish.")
             if not fail:
                 self.finish_commissioning(machine, hardware)
             return
@@ -259,6 +259,12 @@ class Engine:
 
     def finish_erasing(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
         self.conclude(machine.release_set, ScriptStatus.PASSED)
+        ephemeral = machine.ephemeral_deploy
+        self.clear_deployment(machine)
+        # The one thing that it shows until the next deployment.
+        machine.ephemeral_deploy = ephemeral
+        with suppress(Refusal):
+            self.power(machine, "power-off")
         self.released(machine)
 
     def finish_entering_rescue(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
@@ -287,7 +293,7 @@ class Engine:
             self.delete(machine)
 
     def clear_deployment(self, machine: Machine) -> None:
-        """What a release forgets at once. (One that erases does not, so the machine still shows what it had.)"""
+        """What a release forgets at once, and one that erases when the disks are erased."""
         machine.osystem = machine.distro_series = ""
         machine.hwe_kernel = None
         machine.netboot = True
@@ -329,6 +335,9 @@ class Engine:
         if "storage" not in machine.kept_by_commissioning or not machine.disks:
             storage.replace_disks(self.state, machine, [int(float(gb) * GB) for gb in disks])
         machine.hardware_info.update(hardware.get("info", {}))
+        machine.architecture = machine.architecture or DEFAULT_ARCHITECTURE
+        if not machine.interfaces:
+            self.state.add_interface(machine, name="eth0", type="physical", mac_address=self.state.new_mac())
         for interface in machine.interfaces:
             if interface.type == "physical":
                 interface.link_connected = True

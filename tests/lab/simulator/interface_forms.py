@@ -91,7 +91,8 @@ def fields(state: State, node: Node, kind: str, parents: str) -> list[Field]:
         Field("accept_ra", null_bool, empty=None),
         Field("autoconf", null_bool, empty=None),
         *LINK_FIELDS,
-        *([Field("name", name, empty=None), Field("mac_address", mac_address, empty=None)] if named else []),
+        Field("name", name, empty=None),
+        *([Field("mac_address", mac_address, empty=None)] if named else []),
         *([Field("enabled", null_bool, empty=None)] if kind == "physical" else []),
         *(Field(key, clean, empty=None) for key, (clean, _ignored) in PARAMETERS.get(kind, {}).items()),
     ]
@@ -172,7 +173,8 @@ def _name(
         vlan: VLAN | None = form.get("vlan", interface.vlan if interface else None)
         if form.errors or vlan is None or not parents:
             return
-        form.cleaned["name"] = f"{parents[0].name}.{vlan.vid}"
+        if form.get("name") is None and (interface is None or interface.name == made_up(interface)):
+            form.cleaned["name"] = f"{parents[0].name}.{vlan.vid}"
     elif form.get("name") is None and interface is None and "name" not in form.errors:
         if kind in ("bond", "bridge"):
             form.fail("name", REQUIRED)
@@ -345,8 +347,11 @@ def update(state: State, interface: Interface, form: Form) -> None:
             interface.params[key] = values[key]
         elif key in values and key in COMMON:
             interface.params.pop(key, None)
-    if interface.type == "vlan" and interface.parents and interface.vlan is not None:
-        interface.name = f"{interface.parents[0].name}.{interface.vlan.vid}"
+
+
+def made_up(interface: Interface) -> str:
+    """The name that MAAS gives to a VLAN interface without one."""
+    return f"{interface.parents[0].name}.{interface.vlan.vid}" if interface.parents and interface.vlan else ""
 
 
 def set_parents(state: State, interface: Interface, parents: list[Interface]) -> None:

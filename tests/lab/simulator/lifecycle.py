@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lab.simulator import storage
+from lab.simulator import network, storage
 from lab.simulator.constraints import Wish
 from lab.simulator.errors import BadRequest, Conflict, Forbidden, Invalid, Refusal, ServerError
 from lab.simulator.forms import Field, Form, Wrong, form_bool, listed, optional, string_bool, whole
@@ -143,7 +143,7 @@ def commission(
     tests: Iterable[str] | None = None,
     keep: Iterable[str] = (),
 ) -> None:
-    """Start commissioning. When the machine cannot be switched on it is what it was, and the answer an error."""
+    """Start commissioning. When the machine cannot be switched on its status is what it was."""
     engine = request.state.engine
     before = machine.status
     machine.previous_status = before
@@ -160,7 +160,8 @@ def commission(
         try:
             engine.switch_on(machine)
         except Refusal:
-            machine.owner = None
+            # Who asked for it still owns it, though nobody holds it.
+            machine.power_state = "unknown"
             engine.enter(machine, before)
             raise
 
@@ -369,6 +370,7 @@ def start_deployment(
     state, engine = request.state, request.state.engine
     machine.osystem, machine.distro_series = system, release
     machine.hwe_kernel = kernel(state, machine, system, release, asked_kernel)
+    network.check_leases(state, machine.interfaces)
     machine.user_data = decoded(optional(request.data, "user_data"))
     engine.asked(machine, "User starting deployment", request.user, comment)
     machine.ephemeral_deploy = ephemeral

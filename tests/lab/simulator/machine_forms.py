@@ -41,7 +41,11 @@ def swap_size(value: str) -> int:
     return int(match[1]) * SWAP_UNITS[match[2]]
 
 
-def fields(state: State, *, update: bool) -> list[Field]:
+# MAAS asks such a BMC for the NICs and the architecture when it commissions the machine.
+TOLD_BY_BMC = "ipmi"
+
+
+def fields(state: State, *, update: bool, told_by_bmc: bool = False) -> list[Field]:
     def domain(value: str) -> Domain:
         found = state.domains.first(name=value) or state.domains.find(value)
         if found is None:
@@ -54,7 +58,7 @@ def fields(state: State, *, update: bool) -> list[Field]:
     return [
         Field("hostname", names.hostname),
         Field("domain", domain, empty=None),
-        Field("architecture", architecture, required=True),
+        Field("architecture", architecture, required=not told_by_bmc),
         Field("description"),
         Field("zone", among(lambda v: state.zones.first(name=v)), empty=None),
         Field("pool", among(lambda v: state.pools.first(name=v)), empty=None),
@@ -72,9 +76,12 @@ def read(request: Request, machine: Machine | None = None) -> Form:
     """A checked form; `cleaned` has "mac_addresses" and "power_parameters", too, where they apply."""
     state = request.state
     given = power.given(request.data)
-    form = Form(request.data, fields(state, update=machine is not None), partial=machine is not None)
+    told_by_bmc = (request.data.get("power_type") or (machine.power_type if machine else "")) == TOLD_BY_BMC
+    form = Form(
+        request.data, fields(state, update=machine is not None, told_by_bmc=told_by_bmc), partial=machine is not None
+    )
     if machine is None and not form.unbound:
-        form.cleaned["mac_addresses"] = read_macs(request, form)
+        form.cleaned["mac_addresses"] = read_macs(request, form, required=not told_by_bmc)
     check_hostname(state, form, machine)
     if machine is not None and form.cleaned.get("hostname") == "":
         form.cleaned["hostname"] = state.new_hostname()
@@ -98,9 +105,9 @@ def check_hostname(state: State, form: Form, machine: Node | None) -> None:
         form.fail("hostname", "Node with this Hostname already exists.")
 
 
-def read_macs(request: Request, form: Form) -> list[str]:
+def read_macs(request: Request, form: Form, *, required: bool = True) -> list[str]:
     values = [v for v in request.data.getlist("mac_addresses") if v]
-    if not values:
+    if required and not values:
         form.fail("mac_addresses", REQUIRED)
     macs: list[str] = []
     for value in values:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -427,6 +427,9 @@ def allocate(state: State, subnet: Subnet, requested: str | None = None) -> str:
     dynamic = range_with(state, subnet, "dynamic", requested)
     if dynamic is not None:
         raise NotFound(f"{requested} is within the dynamic range from {dynamic.start_ip} to {dynamic.end_ip}")
+    fenced = range_with(state, subnet, "reserved", requested)
+    if fenced is not None:
+        raise NotFound(f"{requested} is within the reserved range from {fenced.start_ip} to {fenced.end_ip}")
     if address_in_use(state, requested):
         raise NotFound(f"The IP address {requested} is already in use.")
     return requested
@@ -439,6 +442,18 @@ def claim_auto(state: State, interface: Interface) -> None:
         if link.alloc_type is AllocType.AUTO and link.ip is None and link.subnet is not None:
             mine = kept is not None and kept.subnet is link.subnet and not address_in_use(state, kept.ip)
             link.ip = kept.ip if mine and kept is not None else next_ip(state, link.subnet)
+
+
+def check_leases(state: State, interfaces: Sequence[Interface]) -> None:
+    """What DHCP keeps for an interface has to be in a subnet that it, or one on top of it, has a link to."""
+    for interface in interfaces:
+        links = [link for each in interfaces if each.mac_address == interface.mac_address for link in each.links]
+        for kept in state.reserved_ips.where(mac_address=interface.mac_address):
+            if not any(link.subnet is kept.subnet for link in links):
+                raise NotFound(
+                    f"This interface {interface.mac_address} has a reserved ip {kept.ip} "
+                    "but it does not have a link to that subnet"
+                )
 
 
 def check_reserved(state: State, mac: str | None, ip: str) -> None:

@@ -269,6 +269,10 @@ def clean(
     ):
         form.fail("power_parameters", REQUIRED)
         return {}
+    known = {parameter.name for parameter in parameters}
+    if unknown := [name for name in values if name not in known]:
+        form.fail("power_parameters", f"Unknown parameter(s): {', '.join(unknown)}.")
+        return {}
     out: dict[str, Any] = {}
     for parameter in parameters:
         value = values.get(parameter.name, current.get(parameter.name))

@@ -110,10 +110,10 @@ def number(partition: Partition) -> int:
 
 
 def capacity(group: FilesystemGroup) -> int:
-    """What a group offers: LVM counts extents and keeps one of each member, RAID keeps a superblock."""
+    """What a group offers: LVM counts the extents of all members, less one for each, RAID keeps a superblock."""
     sizes = [m.size for m in group.members]
     if group.kind == "lvm-vg":
-        return sum(max(0, size // ALIGNMENT - 1) * ALIGNMENT for size in sizes)
+        return max(0, sum(sizes) // ALIGNMENT - len(sizes)) * ALIGNMENT
     if group.kind in RAID_LEVELS:
         level = RAID_LEVELS[group.kind]
         return int((min(sizes) - RAID_SUPERBLOCK) * level.factor(len(sizes))) if sizes else 0

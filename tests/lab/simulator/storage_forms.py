@@ -172,13 +172,22 @@ def member_fields(machine: Machine, disks: str, partitions: str) -> list[Field]:
     ]
 
 
-def as_members(state: State, chosen: Iterable[Thing], *, always: bool) -> list[Thing]:
-    """The boot disk (or any, where `always`) is no member as a whole: all of it becomes a partition, which is."""
+def leaver_fields(members: Iterable[Thing], disks: str, partitions: str) -> list[Field]:
+    """Disks and partitions are counted apart: both may have a 13."""
+    things = list(members)
+    return [
+        Field(disks, one_of(t for t in things if isinstance(t, BlockDevice)), many=True),
+        Field(partitions, one_of(t for t in things if isinstance(t, Partition)), many=True),
+    ]
+
+
+def as_members(state: State, chosen: Iterable[Thing], *, all_of_them: bool = False) -> list[Thing]:
+    """The boot disk is no member as a whole: all of it becomes a partition, which is. So does each of `all_of_them`."""
     return [
         storage.partition_whole(state, thing)
         if isinstance(thing, BlockDevice)
         and thing.type == "physical"
-        and (always or thing is storage.boot_disk(thing.node))
+        and (all_of_them or thing is storage.boot_disk(thing.node))
         else thing
         for thing in chosen
     ]

@@ -70,6 +70,19 @@ def _revoke(lab: Supervisor, _words: Words) -> Effect:
     return Effect("the API keys of MAAS are not valid any more", give_back)
 
 
+def _demote(lab: Supervisor, _words: Words) -> Effect:
+    with lab.simulator.world.at_rest() as state:
+        administrators = list(state.users.where(is_superuser=True))
+        for user in administrators:
+            user.is_superuser = False
+
+    def give_back() -> None:
+        for user in administrators:
+            user.is_superuser = True
+
+    return Effect("the API keys of MAAS are those of plain users", give_back)
+
+
 def _machine(lab: Supervisor, words: Words) -> Effect:
     if words["action"] not in ACTIONS:
         raise ValueError(f"There is no action {words['action']} of machines; there are {', '.join(ACTIONS)}.")
@@ -99,6 +112,7 @@ FAULTS = {
     "maas-slow": Fault("MAAS takes longer for each answer", _slow, {"seconds": "5"}),
     "maas-full": Fault("MAAS has no machine to give", _full),
     "maas-key-revoked": Fault("the API keys of MAAS are not valid any more", _revoke),
+    "maas-key-plain": Fault("the API keys of MAAS are those of users who are no administrators", _demote),
     "maas-error": Fault(
         "MAAS answers requests with an error: all, or those of a method, path (a regular expression) and operation;"
         " before it does what was asked or after, so many times (0: always)",

@@ -48,10 +48,12 @@ def fields(state: State, name: str | None, domain: Domain | None) -> list[Field]
 
 def resource_form(request: Request, found: DNSResource | None = None) -> Form:
     state = request.state
-    name, domain = place(request) if found is None else (None, None)
+    name, domain = place(request)
     # What `place` found is in the form as if it had been sent.
-    data = request.data.without("name", "domain") if found is None else request.data
+    data = request.data.without("name", "domain") if found is None else request.data.without("domain")
     form = Form(data, fields(state, name or None, domain), partial=found is not None)
+    if found is not None:
+        form.cleaned |= {key: value for key, value in (("name", name), ("domain", domain)) if value}
     if form.unbound:
         form.finish()
     if name is not None and len(name) > 191:

@@ -78,7 +78,9 @@ def partition_form(request: Request, disk: BlockDevice) -> Form:
     return form
 
 
-@resource("nodes/{system_id}/blockdevices/{device}/partition/{id}")
+@resource(
+    "nodes/{system_id}/blockdevices/{device}/partition/{id}", "nodes/{system_id}/blockdevices/{device}/partitions/{id}"
+)
 class PartitionItem:
     @get()
     def read(self, request: Request, system_id: str, device: str, id: str) -> Any:

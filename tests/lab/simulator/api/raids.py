@@ -90,13 +90,14 @@ class Raids:
             spares = [*values["spare_devices"], *values["spare_partitions"]]
             check_count(form, values["level"], len(devices), len(spares))
         form.finish()
+        boots = storage.boot_disk(machine) in (*devices, *spares)
         group = storage.add_group(
             state,
             machine,
             values["level"],
             values["name"],
-            storage_forms.as_members(state, devices, always=True),
-            storage_forms.as_members(state, spares, always=True),
+            storage_forms.as_members(state, devices, all_of_them=boots),
+            storage_forms.as_members(state, spares, all_of_them=boots),
             values["uuid"],
         )
         storage.add_volume(state, group, group.name, storage.capacity(group), BLOCK_SIZE)
@@ -117,7 +118,6 @@ class RaidItem:
         group = find(request, system_id, id)
         may_administer(request.me, group.node)
         storage_forms.ready(group.node, "update RAID")
-        mine, spare = storage_forms.one_of(group.members), storage_forms.one_of(group.spares)
         form = Form(
             request.data,
             [
@@ -125,8 +125,8 @@ class RaidItem:
                 Field("uuid", storage_forms.uuid_text, empty=None),
                 *storage_forms.member_fields(group.node, "add_block_devices", "add_partitions"),
                 *storage_forms.member_fields(group.node, "add_spare_devices", "add_spare_partitions"),
-                *(Field(name, mine, many=True) for name in ("remove_block_devices", "remove_partitions")),
-                *(Field(name, spare, many=True) for name in ("remove_spare_devices", "remove_spare_partitions")),
+                *storage_forms.leaver_fields(group.members, "remove_block_devices", "remove_partitions"),
+                *storage_forms.leaver_fields(group.spares, "remove_spare_devices", "remove_spare_partitions"),
             ],
             partial=True,
         )
@@ -146,8 +146,8 @@ class RaidItem:
         form.finish()
         for thing in (*removed, *removed_spares):
             storage.leave(thing)
-        added = storage_forms.as_members(state, added, always=True)
-        added_spares = storage_forms.as_members(state, added_spares, always=True)
+        added = storage_forms.as_members(state, added)
+        added_spares = storage_forms.as_members(state, added_spares)
         storage.join(state, group, added, "raid")
         storage.join(state, group, added_spares, "raid-spare")
         group.members = [m for m in group.members if m not in removed] + added

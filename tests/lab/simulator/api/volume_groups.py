@@ -84,13 +84,13 @@ class VolumeGroups:
             form.fail("__all__", NO_MEMBERS)
         form.finish()
         chosen = [*form.cleaned["block_devices"], *form.cleaned["partitions"]]
-        members = storage_forms.as_members(request.state, chosen, always=False)
+        members = storage_forms.as_members(request.state, chosen)
         values = form.cleaned
         group = storage.add_group(request.state, machine, KIND, values["name"], members, uuid=values["uuid"])
         return rendered(Render(request.state), group)
 
 
-@resource("nodes/{system_id}/volume-group/{id}/")
+@resource("nodes/{system_id}/volume-group/{id}/", "nodes/{system_id}/volume-groups/{id}/")
 class VolumeGroupItem:
     @get()
     def read(self, request: Request, system_id: str, id: str) -> Any:
@@ -102,15 +102,13 @@ class VolumeGroupItem:
     def update(self, request: Request, system_id: str, id: str) -> Any:
         state = request.state
         group = administered(request, system_id, id, "update volume group")
-        mine = storage_forms.one_of(group.members)
         form = Form(
             request.data,
             [
                 Field("name", at_most(255), empty=None),
                 Field("uuid", storage_forms.uuid_text, empty=None),
                 *storage_forms.member_fields(group.node, "add_block_devices", "add_partitions"),
-                Field("remove_block_devices", mine, many=True),
-                Field("remove_partitions", mine, many=True),
+                *storage_forms.leaver_fields(group.members, "remove_block_devices", "remove_partitions"),
             ],
             partial=True,
         )
@@ -120,7 +118,7 @@ class VolumeGroupItem:
             group.members.remove(thing)
             storage.leave(thing)
         added = [*values.get("add_block_devices", []), *values.get("add_partitions", [])]
-        added = storage_forms.as_members(state, added, always=False)
+        added = storage_forms.as_members(state, added)
         storage.join(state, group, added, "lvm-pv")
         group.members += added
         if values.get("name"):

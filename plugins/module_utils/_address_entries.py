@@ -53,6 +53,7 @@ class Entry:
     naming: Naming | None = None
     then: Mapping[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
+    warning: str = ""
 
     @property
     def steps(self) -> list[Step]:
@@ -73,6 +74,7 @@ class Entry:
         except Failure as failure:
             self.fail(failure, occupancy)
             return
+        self.warning = reservations.warning(self.wish, occupancy)
         then = reservations.wished(self.wish, reservations.present(self.wish, occupancy))
         self.then = reservations.shown(self.wish, then, occupancy)
 
@@ -224,4 +226,5 @@ def result_of(entries: Sequence[Entry], plan: Plan, task: Task) -> Result:
         },
         plan=plan,
         failure=several("addresses", failures, len(entries)) if failures else None,
+        warnings=[entry.warning for entry in entries if entry.warning and not entry.failure],
     )

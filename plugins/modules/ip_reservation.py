@@ -15,7 +15,10 @@ author:
 description:
   - Reserves addresses, so that MAAS gives them to no machine, or so that its DHCP gives each to one MAC address only.
   - An address that somebody has is refused with the name of who it is. So are the network and broadcast address and the
-    gateway of a subnet, and addresses in a dynamic range.
+    gateway of a subnet, addresses in a dynamic range, and with O(type=user) those in a reserved range, which MAAS gives
+    to nobody anyway.
+  - With O(type=dhcp), the task warns of an address in a subnet to which the machine of O(mac_address) has no link, for
+    MAAS refuses to deploy it then.
   - All addresses are looked up before the first one is reserved. One that cannot be had fails alone; the others
     proceed, and the task fails at the end.
 extends_documentation_fragment:

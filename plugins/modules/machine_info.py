@@ -79,7 +79,7 @@ options:
     type: list
     elements: str
   not_tags:
-    description: Tags that the machines do not have, none of them.
+    description: Tags that the machines do not have, none of them. One that MAAS does not know is an error.
     type: list
     elements: str
   architecture:
@@ -207,6 +207,7 @@ summary:
 """
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
@@ -214,6 +215,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.details impo
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import STATUS_OF_WORD, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.tags import refuse_unknown
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
@@ -280,11 +282,15 @@ def chosen(task: Task) -> tuple[list[Machine], list[str]]:
             return list(known.values()), warnings
         filters["id"] = sorted(known)
     try:
+        refuse_unknown(task.maas, {"not_tags": filters.get("not_tags", ())})
         return machines.listed(**filters), warnings
     except Failure as failure:
         # In check mode a zone, pool or tag may be one that an earlier task would have made.
-        if not task.check or failure.kind != "rejected":
+        if failure.kind != "rejected":
             raise
+        if not task.check:
+            said = f"No machine can be looked for so: {failure.reason}"
+            raise replace(failure, message=said, hint="Check the spelling, or make it first.") from failure
         return [], [*warnings, f"No machine fits yet: {failure.reason}"]
 
 

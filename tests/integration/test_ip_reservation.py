@@ -137,11 +137,50 @@ def test_dhcp_keeps_one_address_for_a_mac_address_on_each_vlan(sim: Simulator) -
     assert "for which DHCP keeps 10.99.0.50. Remove the reservation of 10.99.0.50 first." in other.msg
 
 
-def test_an_address_in_a_reserved_range_is_reserved(sim: Simulator) -> None:
-    """There MAAS leaves addresses to its users."""
-    form = {"type": "reserved", "start_ip": "10.99.0.50", "end_ip": "10.99.0.59"}
-    client(sim).post("ipranges/", form)
-    assert run_task(sim, "ip_reservation", {"addresses": ["10.99.0.50"]}).changed
+@pytest.mark.parametrize("check", [True, False])
+def test_an_address_in_a_reserved_range_is_not_reserved_once_more(sim: Simulator, check: bool) -> None:
+    """MAAS refuses it, with 404 and words of its own."""
+    client(sim).post("ipranges/", {"type": "reserved", "start_ip": "10.99.0.50", "end_ip": "10.99.0.59"})
+    done = run(sim, "10.99.0.50", check=check)
+    assert done.failed
+    assert done["failure"]["kind"] == "conflict"
+    assert "10.99.0.50 cannot be reserved: it is in the reserved range 10.99.0.50 to 10.99.0.59" in done.msg
+    assert not sim.requests.writes()[1:]
+
+
+def test_a_reserved_range_is_no_obstacle_for_dhcp_and_links(sim: Simulator) -> None:
+    client(sim).post("ipranges/", {"type": "reserved", "start_ip": "10.99.0.50", "end_ip": "10.99.0.59"})
+    assert run(sim, "10.99.0.50", type="dhcp", mac_address=MAC_1).changed
+    sim.machine("node-1")
+    static = {"machine": "node-1", "interface": "eth0", "mode": "static", "ip_address": "10.99.0.51"}
+    assert not run_task(sim, "interface_link", static).failed
+
+
+def test_what_maas_refuses_in_words_of_its_own_is_told_in_them(sim: Simulator) -> None:
+    """A range that somebody makes between the look and the request."""
+    words = "10.99.0.50 is within the reserved range from 10.99.0.50 to 10.99.0.59"
+    sim.fault(op="reserve", status=404, text=words)
+    done = run(sim, "10.99.0.50")
+    assert done["failure"]["kind"] == "conflict"
+    assert words in done.msg
+    assert "maas_endpoint" not in done.msg
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_reservation_that_keeps_a_machine_from_being_deployed_is_warned_of(sim: Simulator, check: bool) -> None:
+    other_vlan(sim)
+    mac = sim.machine("node-1").interfaces[0].mac_address
+    done = run(sim, "172.16.0.50", type="dhcp", mac_address=mac, check=check)
+    assert done["warnings"] == [
+        f"172.16.0.50 is kept for {mac} of node-1 (eth0), which has no link to 172.16.0.0/24: "
+        "MAAS does not deploy node-1 until it has one. Make it with interface_link."
+    ]
+    assert "warnings" not in run(sim, "10.99.0.50", type="dhcp", mac_address=mac, check=check)
+    if check:
+        return
+    refused = run_task(sim, "machine", {"machines": ["node-1"], "state": "deployed", "wait": False})
+    assert refused["failure"]["kind"] == "conflict"
+    assert "has a reserved ip 172.16.0.50 but it does not have a link to that subnet). Link it" in refused.msg
 
 
 def test_a_new_reservation_has_its_name_from_the_same_request(sim: Simulator) -> None:

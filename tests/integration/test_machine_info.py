@@ -54,6 +54,25 @@ def test_filters_need_one_request(rack: Simulator) -> None:
     assert len(rack.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("zone", "zone: No such zone(s): nowhere."),
+        ("pool", "pool: No such pool(s): nowhere."),
+        ("tags", "tags: No such tag(s): 'nowhere'."),
+        ("not_tags", "not_tags: No such tag(s): 'nowhere'."),
+    ],
+)
+@pytest.mark.parametrize("check", [True, False])
+def test_an_unknown_name_in_a_filter_is_told_alike(rack: Simulator, option: str, told: str, check: bool) -> None:
+    """MAAS itself ignores one in not_tags, and so finds the very machines that were to be left out."""
+    came = run_task(rack, "machine_info", {option: ["nowhere"]}, check=check)
+    if check:
+        assert (came["machines"], came["warnings"]) == ([], [f"No machine fits yet: {told}"])
+    else:
+        assert came.msg == f"No machine can be looked for so: {told} Check the spelling, or make it first."
+
+
 def test_unknown_machines_are_a_warning(rack: Simulator) -> None:
     came = run_task(rack, "machine_info", {"machines": ["node-1", "nobody"]})
     assert came["warnings"] == ["MAAS does not know nobody."]

@@ -91,13 +91,37 @@ def test_a_long_answer_is_cut(play, client):
     ids=["page", "broken JSON", "broken list", "404", "403", "other API", "Go", "moved", "login"],
 )
 def test_what_is_not_maas_is_said_to_be_something_else(play, client, call, how):
-    server = play(call)
+    strange = call.status == 404 and "html" not in call.type
+    # Nor does who answers so know a user of MAAS.
+    server = play(call, *([Call("GET users/", 404, text="404 page not found")] if strange else []))
     with pytest.raises(Failure, match="does not look like MAAS") as caught:
         client(server).get("x/")
     assert caught.value.kind == "unreachable"
     assert how in str(caught.value)
     assert "s3cret" not in str(caught.value)
     assert "maas_endpoint" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (Call("POST x/", 404, text="10.0.0.5 is within the reserved range from 10.0.0.1 to 10.0.0.9"), "conflict"),
+        (Call("POST x/", 404, text="This interface has a reserved ip but no link to that subnet"), "conflict"),
+        (Call("GET x/", 404, text="Nothing of that kind"), "not_found"),
+        (Call("DELETE x/", 404, text="Nothing of that kind"), "not_found"),
+    ],
+    ids=["reserved range", "no link", "read", "removal"],
+)
+def test_a_404_in_any_words_is_of_maas_if_maas_knows_the_user(play, client, call, kind):
+    server = play(call, Call("GET users/", json={"username": "admin"}, query=[("op", "whoami")]))
+    method = call.request.partition(" ")[0]
+    maas = client(server)
+    if method == "DELETE":
+        assert maas.delete("x/") is False
+        return
+    with pytest.raises(Failure) as caught:
+        getattr(maas, method.lower())("x/")
+    assert (caught.value.kind, caught.value.reason, caught.value.status) == (kind, call.text, 404)
 
 
 @pytest.mark.parametrize("answer", [[], "3.6.5", {"releases": []}, None])

@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import (
-    DynamicRange,
+    AddressRange,
     Holder,
     Obstacle,
     Occupancy,
@@ -26,6 +26,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.networks import SUBNET_KEYS, any_subnet, check
 
 LEASES = "reserved IP addresses"
+DYNAMIC, RESERVED = "dynamic", "reserved"
+# MAAS's number for the kind of a node.
+MACHINE = 0
 
 
 class Survey:
@@ -62,14 +65,17 @@ class Survey:
         """Who has these addresses, and which nodes these MAC addresses belong to."""
         asked = set(ips)
         leases = self._leases()
-        owners = self._owners({*macs, *(lease["mac_address"] for lease in leases if lease["ip"] in asked)})
+        wanted = sorted({*macs, *(lease["mac_address"] for lease in leases if lease["ip"] in asked)})
+        nodes = self._maas.get("nodes/", {"mac_address": wanted}) if wanted else []
+        owners = _owners(nodes, wanted)
         kept = [_lease(lease, owners) for lease in leases]
         uses: dict[str, list[Use]] = {}
         for use in [*self._assigned(asked), *kept]:
             if use.ip in asked:
                 uses.setdefault(use.ip, []).append(use)
-        ranges = [DynamicRange(one["start_ip"], one["end_ip"]) for one in self._ranges(asked)]
-        return Occupancy(self.subnets, ranges, uses, kept, owners)
+        ranges = self._ranges(asked)
+        linked = _links_of_machines(nodes, wanted)
+        return Occupancy(self.subnets, ranges[DYNAMIC], uses, kept, owners, linked, ranges[RESERVED])
 
     def obstacle_now(self, ip: str) -> Obstacle | None:
         """Who has an address that was free a moment ago."""
@@ -90,25 +96,40 @@ class Survey:
         found: list[dict[str, Any]] = self._maas.get("ipaddresses/", filters)
         return found
 
-    def _ranges(self, ips: Iterable[str]) -> list[dict[str, Any]]:
+    def _ranges(self, ips: Iterable[str]) -> dict[str, list[AddressRange]]:
         found = self._maas.get("ipranges/") if ips else []
-        return [one for one in found if one["type"] == "dynamic"]
+        return {
+            kind: [AddressRange(one["start_ip"], one["end_ip"]) for one in found if one["type"] == kind]
+            for kind in (DYNAMIC, RESERVED)
+        }
 
     def _leases(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._maas.get("reservedips/") if self._maas.capabilities.has(LEASES) else []
         return found
 
-    def _owners(self, macs: Iterable[str]) -> dict[str, Use]:
-        """The nodes that MAC addresses belong to; without those that this user may not see."""
-        wanted = sorted(macs)
-        nodes = self._maas.get("nodes/", {"mac_address": wanted}) if wanted else []
-        return {
-            mac: Use("", Holder.NODE, node["system_id"], node_name(node), interface["name"], mac=mac)
-            for mac in wanted
-            for node in nodes
-            for interface in reversed(node.get("interface_set") or [])
-            if interface.get("mac_address") == mac
-        }
+
+def _owners(nodes: Iterable[Mapping[str, Any]], macs: Iterable[str]) -> dict[str, Use]:
+    """The nodes that MAC addresses belong to; without those that this user may not see."""
+    return {
+        mac: Use("", Holder.NODE, node["system_id"], node_name(node), interface["name"], mac=mac)
+        for mac in macs
+        for node in nodes
+        for interface in reversed(node.get("interface_set") or [])
+        if interface.get("mac_address") == mac
+    }
+
+
+def _links_of_machines(nodes: Iterable[Mapping[str, Any]], macs: Iterable[str]) -> dict[str, frozenset[int]]:
+    """Also those of a bond, bridge or VLAN that has the MAC address of what is below it."""
+    machines = [node for node in nodes if node.get("node_type") == MACHINE]
+    found: dict[str, set[int]] = {}
+    for mac in macs:
+        for machine in machines:
+            for interface in machine.get("interface_set") or []:
+                if interface.get("mac_address") == mac:
+                    subnets = (link.get("subnet") or {} for link in interface.get("links") or [])
+                    found.setdefault(mac, set()).update(subnet["id"] for subnet in subnets if "id" in subnet)
+    return {mac: frozenset(subnets) for mac, subnets in found.items()}
 
 
 def _owned(use: Use, mine: Mapping[str, Mapping[str, Any]]) -> Use:

@@ -134,8 +134,8 @@ def vlan_name(vlan: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class DynamicRange:
-    """Where DHCP takes addresses from."""
+class AddressRange:
+    """Addresses from a first to a last one: those out of which DHCP gives, or those that somebody has reserved."""
 
     first: str
     last: str
@@ -271,15 +271,19 @@ def nobody(_use: Use) -> bool:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What is known of some addresses: the subnets, the dynamic ranges, and who has which."""
+    """What is known of some addresses: the subnets, the ranges, and who has which."""
 
     subnets: Sequence[Subnet]
-    ranges: Sequence[DynamicRange] = ()
+    ranges: Sequence[AddressRange] = ()
     uses: Mapping[str, Sequence[Use]] = field(default_factory=dict)
     # All of MAAS, for one MAC address can have only one.
     leases: Sequence[Use] = ()
     # The nodes that MAC addresses belong to.
     owners: Mapping[str, Use] = field(default_factory=dict)
+    # The subnets, by id, that the interfaces of machines with these MAC addresses have links to.
+    linked: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    # Out of these MAAS gives nothing to users, though a machine may be linked with one of them.
+    reserved_ranges: Sequence[AddressRange] = ()
 
     def subnet_of(self, ip: str, vlan: int | None = None) -> Subnet | None:
         """The subnet that MAAS takes for an address, on a VLAN if one is given: one with DHCP, then the smallest."""

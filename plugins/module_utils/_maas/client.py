@@ -102,7 +102,7 @@ class Client:
             if not _read_may_be_repeated(answer) or not self._another(attempt, began):
                 break
             self._pause(attempt, answer)
-        raise errors.from_answer("GET", path, op, answer, self.connection)
+        raise self._failure("GET", path, op, answer)
 
     def post(
         self,
@@ -180,7 +180,16 @@ class Client:
             self._pause(attempt, answer)
         if lost and not is_safe and answer.status != 500:
             raise errors.uncertain(method, path, op, answer, self.connection)
-        raise errors.from_answer(method, path, op, answer, self.connection)
+        raise self._failure(method, path, op, answer)
+
+    def _failure(self, method: str, path: str, op: str, answer: Answer) -> Failure:
+        return errors.from_answer(method, path, op, answer, self.connection, lambda: self._is_maas)
+
+    @cached_property
+    def _is_maas(self) -> bool:
+        """Whether MAAS answers there and knows this key: nobody else would."""
+        answer = self._send("GET", "users/", as_pairs((), "whoami"), [])
+        return answer.ok and isinstance(answer.body(), dict) and "username" in answer.body()
 
     def _look(
         self, settled: Callable[[], Settled | None], method: str, path: str, op: str, answer: Answer

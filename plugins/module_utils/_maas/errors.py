@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
@@ -30,23 +30,29 @@ KIND_OF_STATUS: Mapping[int, str] = {
     410: "unsupported",
 }
 
+# MAAS answers 404 in many words: these alone do not prove that somebody else answers.
+STRANGE_WORDS = "it answers 404 in words that are not MAAS's"
+MISSING = re.compile("matches the given query")
+
 # MAAS's own pages in HTML: a verb that an object does not have (always empty), a serialisation conflict.
 HTML_OF_MAAS = frozenset({405, 409})
 
 
-def from_answer(method: str, path: str, op: str, answer: Answer, connection: Connection) -> Failure:
-    """The failure that an answer other than 2xx stands for."""
+def from_answer(
+    method: str, path: str, op: str, answer: Answer, connection: Connection, is_maas: Callable[[], bool] = lambda: False
+) -> Failure:
+    """The failure that an answer other than 2xx stands for. `is_maas` is asked where the answer leaves a doubt."""
     if answer.failure:
         return answer.failure
     if answer.status == 401:
         return _credentials(answer, connection)
     stranger = _how_it_is_not_maas(answer)
-    if stranger:
+    if stranger and not (stranger == STRANGE_WORDS and is_maas()):
         return not_maas(connection, stranger)
     what = _what(method, path, op)
     fields = _field_errors(answer)
     reason = _reason(answer, fields)
-    kind = _kind(answer)
+    kind = _kind(method, answer)
     return Failure(
         kind,
         _sentence(f"MAAS {'failed at' if kind == 'unavailable' else 'refused'} {what}: {reason}"),
@@ -66,11 +72,14 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _kind(answer: Answer) -> str:
+def _kind(method: str, answer: Answer) -> str:
     if answer.passing_conflict or answer.status >= 500:
         return "unavailable"
     if answer.status == 404 and answer.text.startswith("Unknown API endpoint"):
         return "unsupported"
+    if answer.status == 404 and method in ("POST", "PUT") and answer.text and not MISSING.search(answer.text):
+        # Also what an address or a machine stands in the way of is refused so.
+        return "conflict"
     return KIND_OF_STATUS.get(answer.status, "rejected")
 
 
@@ -87,7 +96,7 @@ def _how_it_is_not_maas(answer: Answer) -> str:
         and not answer.from_maas
         and not re.search(r"matches the given query|already in use|Unknown API endpoint", answer.text)
     ):
-        return "it answers 404 in words that are not MAAS's"
+        return STRANGE_WORDS
     return ""
 
 

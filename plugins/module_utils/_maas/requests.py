@@ -43,6 +43,13 @@ CANNOT_BE: Mapping[Op, str] = {
 # The fields of a machine that MAAS lets nobody else have.
 TAKEN = frozenset({"hostname", "mac_addresses"})
 
+# What helps where MAAS only says what is wrong.
+HINTS: Mapping[str, str] = {
+    "does not have a link to that subnet": (
+        "Link it to that subnet with interface_link, or remove the reservation with ip_reservation, type: dhcp."
+    ),
+}
+
 # A request that has been looked for and was found to have removed its machine.
 GONE: Machine = {}
 
@@ -157,6 +164,8 @@ def named(failure: Failure, name: str, what: str) -> Failure:
     if failure.status is None or failure.kind in ("credentials", "uncertain"):
         failure.object = name
         return failure
+    hint = next((hint for text, hint in HINTS.items() if text in failure.reason), failure.hint)
     said = failure.reason.rstrip(".") or f"status {failure.status}"
     verb = "MAAS failed" if failure.kind == "unavailable" else "MAAS refuses"
-    return replace(failure, message=f"{name} cannot be {what}: {verb} with {failure.status} ({said}).", object=name)
+    message = f"{name} cannot be {what}: {verb} with {failure.status} ({said})."
+    return replace(failure, message=message, object=name, hint=hint)

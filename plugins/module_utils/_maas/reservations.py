@@ -108,9 +108,32 @@ def _plan(wish: Wish, now: Use | None, occupancy: Occupancy) -> Plan:
 def _refuse(wish: Wish, now: Use | None, occupancy: Occupancy) -> None:
     what = "reserved" if wish.type == USER else f"kept for {wish.mac}"
     obstacle = occupancy.obstacle(wish.ip, lambda use: use is now or _is_of(wish, use, occupancy))
-    obstacle = obstacle or _other_mac(wish, now) or _mac_in_the_way(wish, occupancy)
+    obstacle = obstacle or _fenced_off(wish, occupancy) or _other_mac(wish, now) or _mac_in_the_way(wish, occupancy)
     if obstacle is not None:
         raise obstacle.failure(wish.ip, what)
+
+
+def _fenced_off(wish: Wish, occupancy: Occupancy) -> Obstacle | None:
+    """Out of a reserved range MAAS gives nothing to users: whoever reserved it gives them away without MAAS."""
+    fence = next((one for one in occupancy.reserved_ranges if wish.type == USER and wish.ip in one), None)
+    if fence is None:
+        return None
+    return Obstacle(
+        f"in the reserved range {fence.first} to {fence.last}, out of which MAAS gives to nobody",
+        "It needs no reservation, or choose an address outside of that range.",
+    )
+
+
+def warning(wish: Wish, occupancy: Occupancy) -> str:
+    """What a reservation is going to stand in the way of; empty for nothing."""
+    subnets, subnet = occupancy.linked.get(wish.mac), occupancy.subnet_of(wish.ip)
+    if not wish.present or wish.type != DHCP or subnets is None or subnet is None or subnet.id in subnets:
+        return ""
+    owner = occupancy.owners[wish.mac]
+    return (
+        f"{wish.ip} is kept for {wish.mac} of {owner.node} ({owner.interface}), which has no link to {subnet.cidr}: "
+        f"MAAS does not deploy {owner.node} until it has one. Make it with interface_link."
+    )
 
 
 def _is_of(wish: Wish, use: Use, occupancy: Occupancy) -> bool:

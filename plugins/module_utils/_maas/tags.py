@@ -96,6 +96,18 @@ def refuse_members_of_automatic(name: str, definition: str | None, found: Mappin
         )
 
 
+def refuse_unknown(maas: Client, options: Mapping[str, Sequence[str]]) -> None:
+    """Tags to look for machines with: MAAS itself ignores one that is not to be on them and that it does not know."""
+    if not any(options.values()):
+        return
+    known = {tag["name"] for tag in maas.get("tags/")}
+    missing = {option: [name for name in names if name not in known] for option, names in options.items()}
+    fields = {option: [f"No such tag(s): {', '.join(map(repr, names))}."] for option, names in missing.items() if names}
+    if fields:
+        reason = "; ".join(f"{option}: {' '.join(texts)}" for option, texts in fields.items())
+        raise Failure("rejected", f"MAAS cannot look for machines so: {reason}", reason=reason, fields=fields)
+
+
 def _chosen(maas: Client, wished: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """The machines that are meant, and the names of those that MAAS does not know."""
     found = Machines(maas).find(wished) if wished else {}

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import (
-    DynamicRange,
+    AddressRange,
     Holder,
     Occupancy,
     Subnet,
@@ -23,7 +23,7 @@ NODE = Use("10.0.0.9", Holder.NODE, "abcdef", "node-1", "eth0")
 
 
 def known(*uses: Use, subnets: Sequence[Subnet] = (NET,)) -> Occupancy:
-    ranges = [DynamicRange("10.0.0.200", "10.0.0.220")]
+    ranges = [AddressRange("10.0.0.200", "10.0.0.220")]
     return Occupancy(subnets, ranges, {use.ip: [use] for use in uses})
 
 
@@ -83,7 +83,7 @@ def test_a_network_of_one_or_two_addresses_or_of_ipv6_has_no_such_ends(cidr: str
 
 def test_a_dynamic_range_holds_addresses_of_its_own_ip_version() -> None:
     """As numbers, these two are the same."""
-    dynamic = DynamicRange("10.0.0.200", "10.0.0.220")
+    dynamic = AddressRange("10.0.0.200", "10.0.0.220")
     assert ("10.0.0.201" in dynamic, "::a00:c9" in dynamic) == (True, False)
 
 

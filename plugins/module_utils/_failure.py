@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._printable import line
+
 # The closed list of failure kinds. The documentation's table is made from it.
 KINDS: Mapping[str, str] = {
     "invalid": "The task's input is wrong; nothing was sent.",
@@ -53,6 +55,9 @@ class Failure(Exception):
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"{self.kind} is not in the closed list of failure kinds")
+        # A sentence quotes what servers, tenants and machines say.
+        self.message, self.object = line(self.message), line(self.object)
+        self.reason, self.hint = line(self.reason), line(self.hint)
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -66,8 +71,8 @@ class Failure(Exception):
             "reason": self.reason or self.message,
             "hint": self.hint,
             "status": self.status,
-            "fields": {name: list(texts) for name, texts in self.fields.items()},
-            "events": list(self.events),
+            "fields": {line(name): [line(text) for text in texts] for name, texts in self.fields.items()},
+            "events": [line(event) for event in self.events],
         }
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._printable import line
+
 
 @dataclass(frozen=True)
 class Step:
@@ -41,8 +43,8 @@ class Plan:
         """As Ansible shows differences: one entry an object."""
         return [
             {
-                "before_header": step.object,
-                "after_header": f"{step.object} ({step.verb}{': ' + step.reason if step.reason else ''})",
+                "before_header": line(step.object),
+                "after_header": line(f"{step.object} ({step.verb}{': ' + step.reason if step.reason else ''})"),
                 "before": dict(step.before),
                 "after": dict(step.after),
             }

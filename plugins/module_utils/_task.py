@@ -23,6 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._failure import Fa
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._printable import line, texts
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ class Task:
     ) -> None:
         self.params = params
         self.check = check
-        self.say = say
+        self.say: Callable[[str], None] = lambda text: say(line(text))
         self.clock = clock
-        self._trace = trace
+        self._trace: Callable[[str], None] = lambda text: trace(line(text))
         self.environment = os.environ if environment is None else environment
         self._apis: list[Api] = []
         self._traced: dict[int, int] = {}
@@ -128,16 +129,16 @@ def carry_out(converge: Converge, task: Task, name: str) -> dict[str, Any]:
     except Failure as failure:
         result = Result(changed=task.wrote, values={}, failure=failure)
     except Exception as error:
-        for line in traceback.format_exc().splitlines():
-            task._trace(line)
+        for shown in traceback.format_exc().splitlines():
+            task._trace(shown)
         result = Result(changed=task.wrote, values={}, failure=_defect(name, error))
     finally:
         task.trace_requests()
-    said: dict[str, Any] = {"changed": result.changed, **result.values, "diff": result.plan.diff()}
+    said: dict[str, Any] = {"changed": result.changed, **texts(result.values), "diff": texts(result.plan.diff())}
     if result.warnings:
-        said["warnings"] = list(result.warnings)
+        said["warnings"] = [line(warning) for warning in result.warnings]
     if result.failure:
-        said.update(failed=True, msg=str(result.failure), failure=result.failure.to_dict())
+        said.update(failed=True, msg=line(str(result.failure)), failure=result.failure.to_dict())
     return said
 
 

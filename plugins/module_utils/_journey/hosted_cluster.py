@@ -53,6 +53,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Resul
 ROUTES = Kind("route.openshift.io/v1", "Route", "routes")
 OPERATOR = "operator"
 
+# Where it stands how a cluster is reached: some of that is refused only later.
+PUBLISHING = frozenset({("spec", "services"), ("spec", "networking")})
 # What a Secret or ConfigMap that the task only names must hold.
 KEYS = {
     "pull_secret": (secrets.PULL_SECRET,),
@@ -150,7 +152,7 @@ class Run:
             refuse_platform(platform, crd or None)
             refuse_unknown(crd, wish.wanted, self.params["spec_overrides"], self.label)
         whole = wish.wanted if wish.live is None else merged(wish.live, wish.wanted)
-        if wish.live is None or any(each.path[1] in ("services", "networking") for each in wish.differences):
+        if wish.live is None or any(each.path[:2] in PUBLISHING for each in wish.differences):
             refuse_what_fails_later(self.label, whole, routes=self.kube.serves(ROUTES))
         asked = self.params["provider_image"]
         if platform == "MAAS" and (wish.live is None or asked):

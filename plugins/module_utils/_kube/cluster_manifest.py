@@ -126,7 +126,6 @@ def manifest(options: Options, live: Object | None, kept: Object) -> Object:
         put(body, path, value)
     _describe(body, options, creating)
     whole: Object = pruned(merged(body, {"spec": options["spec_overrides"] or {}}))
-    whole.setdefault("spec", {})
     return whole
 
 

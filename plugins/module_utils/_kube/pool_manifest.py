@@ -135,7 +135,6 @@ def manifest(
     if options["tuning_config"] is not None:
         put(body, ("spec", "tuningConfig"), [{"name": name} for name in options["tuning_config"]])
     whole: Object = pruned(merged(body, {"spec": options["spec_overrides"] or {}}))
-    whole.setdefault("spec", {})
     return whole
 
 

@@ -13,6 +13,7 @@ import pytest
 PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
 PURE = {
     f"{PACKAGE}._failure",
+    f"{PACKAGE}._printable",
     *(
         f"{PACKAGE}._kube.{name}"
         for name in (

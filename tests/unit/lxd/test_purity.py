@@ -17,6 +17,7 @@ UTILS = Path(__file__).resolve().parents[3] / "plugins" / "module_utils"
 PURE = {
     f"{PACKAGE}._failure",
     f"{PACKAGE}._plan",
+    f"{PACKAGE}._printable",
     *(
         f"{PACKAGE}._lxd.{name}"
         for name in (

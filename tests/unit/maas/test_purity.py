@@ -12,7 +12,10 @@ import pytest
 
 PACKAGE = "ansible_collections.metalshift.maas.plugins.module_utils"
 PURE = {
-    *(f"{PACKAGE}.{name}" for name in ("_failure", "_placement", "_plan", "_static_addresses", "_vm_set_plan")),
+    *(
+        f"{PACKAGE}.{name}"
+        for name in ("_failure", "_placement", "_plan", "_printable", "_static_addresses", "_vm_set_plan")
+    ),
     *(
         f"{PACKAGE}._maas.{name}"
         for name in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
@@ -28,6 +28,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast imp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import erasing, forms_from_params
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
+    DEAD_AFTER,
     Gathered,
     Memory,
     Seat,
@@ -55,6 +56,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patie
 
 # What is on its way to the wished state, or there. The others somebody tests or repairs: they are left alone.
 DRIVEN = frozenset({Status.ALLOCATED, Status.RESERVED, Status.DEPLOYING, Status.DEPLOYED, Status.FAILED_DEPLOYMENT})
+
+# What another machine takes the place of.
+LOST = frozenset({Status.FAILED_DEPLOYMENT, Status.BROKEN})
 
 # The parameters of MAAS for what other modules of this collection make.
 MADE_BY_TASKS = frozenset({"zone", "not_in_zone", "pool", "not_in_pool", "tags", "not_tags"})
@@ -94,7 +98,7 @@ class Wanted:
             spread=Spread(params["spread"]),
             replacements=params["max_replacements"] if params["on_failure"] == "replace" else 0,
             give_back_when_short=params["on_shortage"] == "release",
-            goal=Goal(Wish(state=state), forms, claim, marking),
+            goal=Goal(Wish(state=state, held=True), forms, claim, marking),
             release=Goal(release, forms, claim, marking_before_release(claim)),
             full=params["full"],
         )
@@ -178,8 +182,13 @@ class Run:
     given_up: list[str] = field(default_factory=list)
     replaced: list[dict[str, Any]] = field(default_factory=list)
     replacements: int = 0
+    # Under the claim after all was given back.
+    taken_again: list[str] = field(default_factory=list)
+    # Deployed by this run when somebody had just given them back.
+    revived: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.wanted = replace(self.wanted, goal=replace(self.wanted.goal, review=self._review))
         task, wanted = self.task, self.wanted
         self.patience = Patience.from_params(task.params, task.clock, task.say)
         self.machines = Machines(task.maas)
@@ -263,13 +272,22 @@ class Run:
         return [Member(f"the place of {member.name}", self.wanted.goal, obtain=lambda: self._another(member.name, why))]
 
     def _is_lost(self, member: Member) -> bool:
-        """Whether the machine failed to deploy, or is not this user's any more."""
+        """Whether the machine failed, or MAAS does not know it any more. What somebody gave back is not replaced."""
         if self.wanted.state != "deployed" or member.situation is None:
             return False
-        machine = member.machine
-        if machine is None or machine.get("owner") != self.machines.me:
-            return True
-        return Status(machine["status"]) is Status.FAILED_DEPLOYMENT
+        return member.machine is None or Status(member.machine["status"]) in LOST
+
+    def _review(self, step: Step, before: Machine, after: Machine) -> None:
+        """`deploy` also takes a free machine. One that has lost its turn was given back since it was looked at."""
+        if step.op is Op.DEPLOY and Seat.of(before).turn is not None and Seat.of(after).turn is None:
+            self.revived.append(after["system_id"])
+            raise Failure(
+                "conflict",
+                f"{address(after)} cannot be deployed: somebody gave it back when this run was about to deploy it.",
+                object=address(after),
+                reason="somebody gave it back when this run was about to deploy it",
+                hint="This run gave it back, too. Run the task again if it is still wanted.",
+            )
 
     def _another(self, failed: str, why: str) -> Machine:
         machine = self.places.another()
@@ -291,12 +309,26 @@ class Run:
         As many failed ones as there are places that nothing could fill stay, for whoever looks for the cause.
         """
         if self.wanted.state == "absent":
-            return self._released([*first.surplus, *first.given_up, *first.left_over])
+            leaving = self._released([*first.surplus, *first.given_up, *first.left_over])
+            self.taken_again = self._held_again(leaving)
+            return leaving
         replaced = self.given_up[: max(0, len(self.given_up) - empty)]
-        going = [*self.surplus, *replaced]
+        going = [*self.surplus, *replaced, *self.revived]
         # Others may have given them back meanwhile: releasing them twice could hit somebody else's machine.
         now = self.claimed.look() if going else {}
         return self._released([*(now[system_id] for system_id in going if system_id in now), *first.left_over])
+
+    def _held_again(self, leaving: Sequence[Member]) -> list[str]:
+        """What another run took meanwhile. One that was still taking machines notices, and gives them back itself."""
+        refused = {member.system_id for member in leaving if member.failure}
+        held: list[str] = []
+        for _look in range(DEAD_AFTER if leaving else 0):
+            now = self.claimed.look()
+            held = sorted(address(machine) for system_id, machine in now.items() if system_id not in refused)
+            if not held or self.patience.left <= 0:
+                break
+            self.patience.clock.sleep(min(self.patience.tick, self.patience.left))
+        return held
 
     def _released(self, machines: Iterable[Machine]) -> list[Member]:
         members = [Member(address(machine), self.wanted.release, machine) for machine in machines]
@@ -313,6 +345,8 @@ class Run:
         failures = {member.name: self._explained(member.failure) for member in blamed if member.failure}
         if short:
             failures[f"claim {self.wanted.claim}"] = self._shortage(short)
+        if self.taken_again:
+            failures[f"claim {self.wanted.claim}"] = self._not_empty()
         changed = self.claimed.changed or any(member.changed for member in (*driven, *leaving))
         return Result(
             changed=changed,
@@ -371,6 +405,17 @@ class Run:
             object=f"claim {claim}",
             reason=f"{short} of {count} machines cannot be had",
             hint=f"{got}Free machines or loosen the constraints, then run the task again.",
+        )
+
+    def _not_empty(self) -> Failure:
+        claim, names = self.wanted.claim, ", ".join(self.taken_again)
+        reason = f"another run took {names} while this one gave the machines of the claim back"
+        return Failure(
+            "conflict",
+            f"The claim {claim} is not empty: {reason}.",
+            object=f"claim {claim}",
+            reason=reason,
+            hint="Run the task again when nobody takes machines under this claim any more.",
         )
 
     def _values(
@@ -481,7 +526,7 @@ def _together(failures: Mapping[str, Failure], total: int) -> Failure | None:
     """What the task fails with, if it does."""
     if len(failures) == 1:
         only = next(iter(failures.values()))
-        return only if only.kind == "capacity" else several("machines", failures, total)
+        return only if only.object.startswith("claim ") else several("machines", failures, total)
     return several("machines", failures, max(total, len(failures))) if failures else None
 
 

@@ -152,6 +152,8 @@ options:
     description:
       - V(replace) lets another machine take the place of one that fails to deploy. The failed one is held until the end
         of the run, so that MAAS cannot offer it again, and is then given back.
+      - A machine that somebody releases meanwhile, such as another run with O(state=absent), is not replaced. The task
+        fails and takes nothing more.
       - V(keep) keeps it under the claim for whoever looks for the cause. It counts as one of the set, and the task
         fails.
     type: str

@@ -16,6 +16,8 @@ from lab.simulator.server import Answer, Server
 
 # What has become of the request when the run dies.
 RECEIVED, COMMITTED, ANSWERED = "received", "committed", "answered"
+# Nobody dies: the request waits until something else has happened, and is then answered.
+HELD = "held"
 # Long enough for an answer to arrive, and shorter than a run takes to send the next request.
 ANSWER_ARRIVES = 0.002
 
@@ -65,6 +67,9 @@ class Door:
         if struck and self._when == RECEIVED:
             struck()
             return None
+        if struck and self._when == HELD:
+            struck()
+            struck = None
         time.sleep(pause)
         response = answer(request)
         if struck and self._when == COMMITTED:

@@ -272,7 +272,7 @@ def test_a_refused_deployment_is_not_taken_for_a_bad_machine(nine: Simulator) ->
     assert ops(nine)["allocate"] == 2
 
 
-def test_a_machine_that_somebody_takes_away_is_replaced(nine: Simulator) -> None:
+def test_a_machine_that_somebody_gives_back_is_not_replaced(nine: Simulator) -> None:
     nine.auto(0)
 
     def take_one() -> None:
@@ -287,10 +287,30 @@ def test_a_machine_that_somebody_takes_away_is_replaced(nine: Simulator) -> None
     somebody.start()
     outcome = web(nine, 3)
     somebody.join()
+    assert outcome.failed
+    assert outcome["failure"]["kind"] == "conflict"
+    assert "somebody stopped what this run had started" in outcome.msg
+    assert outcome["summary"] == {"deployed": 2, "failed": 1}
+    assert outcome["replaced"] == []
+    assert len(held(nine)) == 2
+
+
+def test_a_machine_that_somebody_marks_as_broken_is_replaced(nine: Simulator) -> None:
+    nine.auto(0)
+
+    def mark_one() -> None:
+        while sum(machine.status is Status.DEPLOYING for machine in held(nine)) < 3:
+            time.sleep(0.01)
+        nine.auto(0.02)
+        run_task(nine, "machine", {"machines": [held(nine)[0].hostname], "claim": "web", "state": "broken"})
+
+    somebody = threading.Thread(target=mark_one)
+    somebody.start()
+    outcome = web(nine, 3)
+    somebody.join()
     assert not outcome.failed, outcome.msg
     assert outcome["summary"] == {"deployed": 3}
     assert len(outcome["replaced"]) == 1
-    assert len(held(nine)) == 3
 
 
 def test_a_set_that_runs_something_else_is_left_and_reported(nine: Simulator) -> None:

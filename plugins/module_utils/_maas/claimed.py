@@ -21,6 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
     Allocate,
     Announce,
     Ask,
+    AskWhy,
     Gathered,
     GiveBack,
     Look,
@@ -31,6 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Kind, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Supply
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
@@ -111,6 +113,9 @@ class Claimed:
                     fruitless = 0 if got else fruitless + 1
                     self._bear(supply.trouble, fruitless)
                 answer = [machine["system_id"] for machine in got]
+            elif isinstance(ask, AskWhy):
+                self._ask_why(ask.system_ids, memory)
+                answer = None
             else:
                 answer = self._answer(ask, tell)
 
@@ -172,6 +177,25 @@ class Claimed:
             else:
                 # Another run may have given it back. If it is asked for again, it is still there.
                 self._refused.add(system_id)
+
+    def _ask_why(self, system_ids: Iterable[str], memory: Memory) -> None:
+        """Machines that broke or were removed may be replaced. Those that somebody gave back may not."""
+        for system_id in system_ids:
+            machine = self._machines.get(system_id)
+            if machine is not None and Status(machine["status"]).kind is not Kind.FAILED:
+                idle = {seat.system_id for seat in map(Seat.of, self.seen.values()) if seat.idle}
+                self._all(memory.mine & idle, self._give_back)
+                raise self._given_back_meanwhile(address(machine))
+
+    def _given_back_meanwhile(self, name: str) -> Failure:
+        reason = f"somebody released {name} while this run was taking machines for it"
+        return Failure(
+            "conflict",
+            f"The claim {self.claim} cannot be brought to its number: {reason}.",
+            object=name,
+            reason=reason,
+            hint="What this run had taken was given back. Run the task again if the machines are still wanted.",
+        )
 
     def _announce(self, system_id: str, turn: int) -> Machine:
         marks = {**marked(self.claim), TURN: str(turn)}

@@ -37,6 +37,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._parallel import e
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
 Adjust = Callable[[Machine, Answer], Sequence[Change]]
+# Looks at a machine before and after a request, and raises what speaks against going on.
+Review = Callable[[Step, Machine, Machine], None]
 
 # The status that fulfils a state, where one does.
 FULFILLED_BY: Mapping[State, Status | None] = {
@@ -55,6 +57,10 @@ def _nothing(_machine: Machine, _answer: Answer) -> Sequence[Change]:
     return ()
 
 
+def _no_objection(_step: Step, _before: Machine, _after: Machine) -> None:
+    return
+
+
 def _nobody(_member: Member) -> Iterable[Member]:
     return ()
 
@@ -69,6 +75,7 @@ class Goal:
     # What has to be changed of a machine before the next move; asked again whenever something is known anew.
     adjust: Adjust = _nothing
     can_enlist: bool = False
+    review: Review = _no_objection
 
     def form(self, step: Step) -> dict[str, Any]:
         claimed = {"agent_name": self.claim} if self.claim and step.op in (Op.ALLOCATE, Op.DEPLOY) else {}
@@ -236,7 +243,7 @@ class Fleet:
 
     def _taken(self, member: Member, step: Step) -> bool:
         """Send the request of a step. False if the machine turned out not to be where it was thought to be."""
-        before = member.now
+        before, known = member.now, member.machine
         try:
             machine = self._requests.send(step, member.machine, member.goal.form(step), member.goal.claim, member.name)
         except Failure as failure:
@@ -246,6 +253,8 @@ class Fleet:
         member.changed = True
         self._learn(member, machine)
         self._remember(member, before, step)
+        if known is not None and machine is not None:
+            member.goal.review(step, known, machine)
         return True
 
     def _followed(self, member: Member, step: Step, failure: Failure) -> bool:

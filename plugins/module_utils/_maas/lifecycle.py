@@ -109,7 +109,8 @@ def _unknown(now: Situation, wish: Wish) -> Answer:
 def _toward(status: Status, now: Situation, wish: Wish) -> Answer:
     """The cell of the table, read for this machine."""
     failed_now = bool(now.history) and now.history[-1].failed(now)
-    if failed_now and status.kind is Kind.STABLE:
+    taken_away = wish.held and now.owner is not Owner.ME and status.kind is not Kind.FAILED
+    if taken_away or (failed_now and status.kind is Kind.STABLE):
         return refuse("stopped", now, wish)
     if wish.state is State.PRESENT:
         return refuse("act_failed", now, wish) if failed_now else Done(status)

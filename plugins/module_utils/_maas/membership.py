@@ -9,6 +9,9 @@ choosing, the machines with the first turns stay. A turn given later is higher t
 pushes out a machine that an earlier look let stay; and each run gives back only what it took itself, so nobody releases
 what another deploys.
 
+Two runs that wish different things are another matter: a run that lost machines to somebody who gives them back takes
+no others in their place, or it would undo what was asked for after it had begun.
+
 This module util is private to the collection: it may change at any time.
 """
 
@@ -47,6 +50,7 @@ SERVING = frozenset(
         Status.FAILED_EXITING_RESCUE_MODE,
     }
 )
+AT_WORK = frozenset({Status.DEPLOYING, Status.DEPLOYED})
 HELD_ONLY = frozenset({Status.ALLOCATED, Status.RESERVED})
 # `release` clears agent_name, and the annotations only at its end; `mark_broken` clears agent_name too.
 NAMELESS = (Status.RELEASING, Status.FAILED_RELEASING, Status.DISK_ERASING, Status.FAILED_DISK_ERASING, Status.BROKEN)
@@ -93,6 +97,8 @@ class Memory:
     mine: set[str] = field(default_factory=set)
     # Given up. They are held until the end, so that MAAS cannot offer them again.
     failed: set[str] = field(default_factory=set)
+    # What nobody but who wishes fewer machines gives back: this run's own, and what was seen at work.
+    lasting: set[str] = field(default_factory=set)
     # Nothing more is wished than Allocated.
     idle_is_rest: bool = False
     # False when there is nothing more to be had, or nothing more is allowed.
@@ -100,6 +106,21 @@ class Memory:
 
     def serves(self, seat: Seat) -> bool:
         return seat.status in SERVING and seat.system_id not in self.failed
+
+    def look_at(self, seats: Iterable[Seat]) -> None:
+        self.lasting.update(seat.system_id for seat in seats if seat.status in AT_WORK)
+
+    def take(self, system_ids: Iterable[str]) -> None:
+        self.mine.update(system_ids)
+        self.lasting.update(self.mine)
+
+    def let_go(self, system_ids: Iterable[str]) -> None:
+        """Expect machines no longer."""
+        self.lasting.difference_update(system_ids)
+
+    def taken_away(self, seats: Iterable[Seat]) -> tuple[str, ...]:
+        gone = self.lasting - self.failed - {seat.system_id for seat in seats}
+        return tuple(sorted(gone))
 
 
 # -- what a run asks of the world --------------------------------------------------------------------------------------
@@ -138,6 +159,13 @@ class GiveBack(Ask):
 
 
 @dataclass(frozen=True)
+class AskWhy(Ask):
+    """Why these machines are not under the claim any more. Who gave them back ends the run."""
+
+    system_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Rest(Ask):
     """Let other runs proceed."""
 
@@ -159,6 +187,7 @@ def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Gener
     alike = 0
     while True:
         seats: list[Seat] = yield Look()
+        memory.look_at(seats)
         alike = alike + 1 if frozenset(seats) == before else 0
         before = frozenset(seats)
         ask = decide(seats, count, memory, alike, spread)
@@ -166,8 +195,10 @@ def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Gener
             return ask
         answer = yield ask
         if isinstance(ask, Allocate):
-            memory.mine.update(answer)
+            memory.take(answer)
             before = None
+        elif isinstance(ask, (GiveBack, AskWhy)):
+            memory.let_go(ask.system_ids)
 
 
 def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
@@ -176,6 +207,8 @@ def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread
     serving = in_turn((seat for seat in everyone if memory.serves(seat)), spread)
     missing = count - len(serving)
     if missing > 0 and memory.may_allocate:
+        if gone := memory.taken_away(everyone):
+            return AskWhy(gone)
         return Allocate(missing, _by_zone(serving))
     choosing = [seat.system_id for seat in everyone if seat.choosing]
     if own := memory.mine.intersection(choosing):

@@ -89,6 +89,8 @@ class Wish:
     # None: the task does not say. It matters after a failed erasure: False accepts that data stay on the disks.
     erase: bool | None = None
     take_over: bool = False
+    # It is held already: if it turns out to be free, somebody took it away, and it is not allocated again.
+    held: bool = False
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Wish:

@@ -16,6 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
     Allocate,
     Announce,
     Ask,
+    AskWhy,
     Gathered,
     GiveBack,
     Look,
@@ -237,6 +238,12 @@ DECISIONS = {
         Gathered((seat("a", DEPLOYED), seat("b", DEPLOYED, zone="az2")), (seat("c", DEPLOYED, zone="az2"),))),
     "a machine under repair counts": (
         [seat("a", Status.RESCUE_MODE)], 1, Memory(), 0, Gathered((seat("a", Status.RESCUE_MODE),))),
+    "what it took and does not find any more is asked after": (
+        [seat("a")], 2, Memory(mine={"a", "b"}, lasting={"a", "b"}), 0, AskWhy(("b",))),
+    "what was at work, too": ([], 1, Memory(lasting={"c"}), 0, AskWhy(("c",))),
+    "one that failed and went back is not": ([], 1, Memory(failed={"c"}, lasting={"c"}), 0, Allocate(1, {})),
+    "nothing is asked while there are enough": (
+        [seat("a", DEPLOYED)], 1, Memory(lasting={"b"}), 0, Gathered((seat("a", DEPLOYED),))),
     "a broken one does not": ([seat("a", Status.BROKEN)], 1, Memory(), 0, Allocate(1, {})),
 }  # fmt: skip
 

@@ -36,6 +36,16 @@ options:
       - How many seconds MAAS may take for one answer. This does not bound how long a task waits for a machine.
     type: float
     default: 60.0
+  maas_max_requests:
+    description:
+      - How many requests may be under way at MAAS at once, at most. From 1 to 64.
+      - It is fewer where MAAS is no faster with more. Machines are allocated by constraints one after the other, since
+        MAAS rolls back all but one of those that come together. Deployments are asked for side by side only as long as
+        that is faster.
+      - The default is what the four workers of one region controller get through. Where there are several region
+        controllers, more may be faster.
+    type: int
+    default: 4
 requirements:
   - requests
   - requests-oauthlib

@@ -22,6 +22,7 @@ MAAS_OPTIONS: Options = {
     "maas_ca_cert": {"type": "path", "fallback": (env_fallback, ["MAAS_CA_CERT"])},
     "maas_validate_certs": {"type": "bool", "default": True},
     "maas_timeout": {"type": "float", "default": 60.0},
+    "maas_max_requests": {"type": "int", "default": 4},
 }
 
 LXD_OPTIONS: Options = {

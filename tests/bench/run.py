@@ -25,9 +25,8 @@ import vms
 import waits
 
 from lab.simulator import Simulator
+from lab.simulator.contention import COSTS, WORKERS
 
-LATENCY = 0.1
-AT_ONCE = 4
 DEPLOYMENT = 10.0
 TASKS = 40
 ROUNDS = 3
@@ -43,8 +42,10 @@ def main() -> int:
             ("machine_info as a module", without_runner),
         ):
             print(f"  {label:<40}{per_task(path) * 1000:8.1f} ms", flush=True)
-    print(f"\nmachine_set, {LATENCY * 1000:.0f} ms a request, {AT_ONCE} at a time, {DEPLOYMENT:.0f} s a deployment")
-    print("  machines  requests  of which ticks  per machine      kB  wall s  floor s  ratio")
+    print(
+        f"\nmachine_set, {WORKERS} workers that hold up each other as those of MAAS do, {DEPLOYMENT:.0f} s a deployment"
+    )
+    print("  machines  requests  of which ticks  per machine      kB  wall s  floor s  ratio  rolled back  given up")
     for count in (20, 100):
         print(f"  {deployment(count)}", flush=True)
     placing.report()
@@ -94,20 +95,22 @@ def deployment(count: int) -> str:
         for number in range(count):
             maas.machine(hostname=f"node-{number}", status="Ready", zone=f"az{number % 3}")
         maas.auto(DEPLOYMENT)
-        maas.latency(LATENCY * 1000)
         empty = statistics.median(run(playbook([]), maas, COLLECTIONS) for _round in range(ROUNDS))
         maas.clear()
+        contention = maas.workers()
         task = {
             "metalshift.maas.machine_set": {"claim": "bench", "count": count, "state": "deployed", "wait_sleep": 0.5}
         }
         wall = run(playbook([task]), maas, COLLECTIONS) - empty
         log = list(maas.requests)
     ticks = sum(request.method == "GET" and request.path.endswith("/machines/") for request in log)
-    floor = len(log) / AT_ONCE * LATENCY + DEPLOYMENT
+    # What cannot be done at once, and the deployment of the last one.
+    floor = count * COSTS["allocate"].seconds + count * COSTS["deploy"].seconds + DEPLOYMENT
     size = sum(request.bytes for request in log) / 1000
     return (
         f"{count:8d}{len(log):10d}{ticks:16d}{(len(log) - ticks) / count:13.2f}{size:8.0f}"
-        f"{wall:8.1f}{floor:9.1f}{wall / floor:7.2f}"
+        f"{wall:8.1f}{floor:9.1f}{wall / floor:7.2f}{sum(contention.rolled_back.values()):13d}"
+        f"{sum(contention.given_up.values()):10d}"
     )
 
 

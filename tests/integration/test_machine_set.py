@@ -116,6 +116,59 @@ def test_three_requests_a_machine_and_one_a_tick(nine: Simulator) -> None:
     assert len(reads) <= 6
 
 
+@pytest.mark.parametrize(
+    ("options", "at_once"),
+    [({}, 1), ({"names": ["node-1", "node-2", "node-3"], "virtual": True}, 3)],
+    ids=["any", "named"],
+)
+def test_machines_by_constraints_are_asked_for_one_after_the_other(
+    sim: Simulator, options: dict[str, Any], at_once: int
+) -> None:
+    """MAAS rolls back all but one of those that come together; those that are named do not meet."""
+    for number in (1, 2, 3):
+        sim.machine(f"node-{number}")
+    sim.fault("latency", op="allocate", latency=100, hits=0)
+    assert not web(sim, 3, state="allocated", **options).failed
+    assert max(entry.concurrent for entry in sim.requests if entry.op == "allocate") == at_once
+
+
+@pytest.mark.parametrize("trouble", [{"does": "drop"}, {"status": 504}, {"status": 500}], ids=["dropped", "504", "500"])
+def test_a_lost_answer_to_an_allocation_is_not_taken_for_another_run(nine: Simulator, trouble: dict[str, Any]) -> None:
+    nine.fault(**{"does": "error", **trouble}, op="allocate", when="after")
+    done = web(nine, 3, state="allocated", wait_sleep=0.2)
+    assert not done.failed
+    assert len(held(nine)) == 3
+    told = " ".join(done.screen.shown)
+    assert "claim web: the answer to an allocation was lost; waiting to see whose machine it took" in told
+    assert "another run" not in told
+    # One look more than without the loss, where a run that has died takes five.
+    looks = [entry for entry in nine.requests if entry.method == "GET" and "agent_name" in entry.params]
+    assert len(looks) <= 6
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"status": 500, "text": "Error determining BMC task queue"},
+        {
+            "status": 400,
+            "text": 'Failed to render preseed: duplicate key value violates unique constraint "auth_user_email_key"',
+        },
+    ],
+    ids=["500", "the same user twice"],
+)
+def test_what_maas_stumbles_over_once_is_asked_for_once_more(nine: Simulator, trouble: dict[str, Any]) -> None:
+    nine.fault(op="deploy", **trouble)
+    done = web(nine, 1)
+    assert (done.failed, done["summary"]) == (False, {"deployed": 1})
+    assert ops(nine)["deploy"] == 2
+    nine.fault(op="deploy", **trouble, hits=2)
+    again = web(nine, 2)
+    assert again.failed
+    assert trouble["text"] in again.msg
+    assert ops(nine)["deploy"] == 4
+
+
 def test_the_claim_is_in_the_request_that_allocates(nine: Simulator) -> None:
     web(nine, 2)
     taken = [entry.params for entry in nine.requests if entry.op == "allocate" and entry.status == 200]

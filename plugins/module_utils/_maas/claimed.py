@@ -105,6 +105,7 @@ class Claimed:
                 return gathered
             if isinstance(ask, Allocate):
                 got = supply.take(ask.number, ask.serving)
+                memory.lost += supply.lost
                 self.changed |= bool(got)
                 if supply.trouble is None:
                     # Without an end, somebody who takes every machine away would keep this run for ever.
@@ -169,7 +170,7 @@ class Claimed:
         self._patience.clock.sleep(min(self._patience.tick, self._patience.left))
 
     def _all(self, system_ids: Iterable[str], act: Callable[[str], Mapping[str, Any]]) -> None:
-        for system_id, outcome in each(system_ids, act):
+        for system_id, outcome in each(system_ids, act, self._maas.most_at_once):
             if not isinstance(outcome, Failure):
                 self.changed = True
             elif outcome.kind not in GONE_MEANWHILE or system_id in self._refused:

@@ -22,6 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._library import mi
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import Capabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import Lanes
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import (
     Answer,
     Fields,
@@ -75,6 +76,7 @@ class Client:
         self._clock = clock
         self._observe = observe
         self._lock = threading.Lock()
+        self._lanes = Lanes(connection.most_at_once, clock.now)
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers["User-Agent"] = "metalshift.maas"
@@ -113,9 +115,10 @@ class Client:
         query: Fields = (),
         settled: Callable[[], Settled | None] | None = None,
         repeatable: bool = False,
+        untouched: Callable[[], bool] | None = None,
     ) -> Any:
-        """Create or act; see `_write` for `settled` and `repeatable`."""
-        return self._write("POST", path, op, form, query, settled, repeatable)
+        """Create or act; see `_write` for `settled`, `repeatable` and `untouched`."""
+        return self._write("POST", path, op, form, query, settled, repeatable, untouched)
 
     def put(self, path: str, form: Fields = (), *, settled: Callable[[], Settled | None] | None = None) -> Any:
         """Update. A PUT of MAAS sets the given fields and can be repeated."""
@@ -130,6 +133,11 @@ class Client:
                 return False
             raise
         return True
+
+    @property
+    def most_at_once(self) -> int:
+        """How many requests may be under way at once, at most."""
+        return self._lanes.most
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -150,18 +158,22 @@ class Client:
         query: Fields,
         settled: Callable[[], Settled | None] | None,
         repeatable: bool,
+        untouched: Callable[[], bool] | None = None,
     ) -> Any:
         """Write once, in effect.
 
         A write that never left, or that MAAS rolled back, is sent again. One whose answer was lost may have taken
         effect, or may yet: `settled` looks the object up and returns it if so, else the write is sent again. Without
-        `settled` only a `repeatable` write is sent again.
+        `settled` only a `repeatable` write is sent again. A 500 is MAAS's answer and not repeated, but once where
+        `untouched` finds that nothing has become of it: some of its services need a second call.
         """
         form, query = as_pairs(form), as_pairs(query, op)
         began = self._clock.now()
         in_doubt = False
+        lane = self._lanes.of(op, {name for name, _value in form})
         for attempt in range(1, ATTEMPTS + 1):
-            answer = self._send(method, path, query, form)
+            with lane.slot():
+                answer = self._send(method, path, query, form)
             if answer.ok:
                 self.wrote = True
                 return answer.body()
@@ -175,8 +187,13 @@ class Client:
             if found is not None:
                 return found
             is_safe = repeatable or settled is not None
-            if not _write_may_be_repeated(answer, is_safe) or not self._another(attempt, began):
+            again = _write_may_be_repeated(answer, is_safe) or (
+                attempt == 1 and (answer.collided or (answer.status == 500 and untouched is not None and untouched()))
+            )
+            if not again or not self._another(attempt, began):
                 break
+            if answer.overtaxed:
+                lane.complain()
             self._pause(attempt, answer)
         if lost and not is_safe and answer.status != 500:
             raise errors.uncertain(method, path, op, answer, self.connection)

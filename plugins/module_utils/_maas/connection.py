@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import MOST, USUAL
 from ansible_collections.metalshift.maas.plugins.module_utils._urls import proxies
 
 CONNECT_TIMEOUT = 10.0
@@ -56,6 +57,7 @@ class Connection:
     verify: bool | str = True
     read_timeout: float = 60.0
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    most_at_once: int = USUAL
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any], environment: Mapping[str, str]) -> Connection:
@@ -68,6 +70,9 @@ class Connection:
             raise invalid(
                 f"maas_timeout must be more than 0 and at most {LONGEST_TIMEOUT} seconds, not {params['maas_timeout']}."
             )
+        most = params.get("maas_max_requests", USUAL)
+        if not 1 <= most <= MOST:
+            raise invalid(f"maas_max_requests must be at least 1 and at most {MOST}, not {most}.")
         base = endpoint(params["maas_endpoint"])
         return cls(
             base=base,
@@ -75,6 +80,7 @@ class Connection:
             verify=_verify(params, environment),
             read_timeout=timeout,
             proxies=proxies(base, environment),
+            most_at_once=most,
         )
 
     @property

@@ -146,6 +146,7 @@ class Fleet:
     ) -> None:
         self._machines = machines
         self._requests = Requests(maas, machines)
+        self._at_once = maas.most_at_once
         self._patience = patience
         self._wait = wait
         self._instead = instead
@@ -185,7 +186,7 @@ class Fleet:
                 break
             # Read once, here: several threads would each ask for it.
             _me = self._machines.me
-            for member, outcome in each(ready, self._advance):
+            for member, outcome in each(ready, self._advance, self._at_once):
                 if isinstance(outcome, Failure):
                     self._fail(member, outcome)
                 self._on_tick()

@@ -31,6 +31,9 @@ TURN = "metalshift_turn"
 
 # As many looks that show the same, and the run that has not finished what it began is taken for dead.
 DEAD_AFTER = 4
+# The same, where it may well be this run itself that has begun it, and lost the answer.
+LOST_AFTER = 1
+LOST = "the answer to an allocation was lost; waiting to see whose machine it took"
 
 # The machines that count. Those that somebody tests or repairs do, and are left alone; a failed one does until its run
 # gives it up.
@@ -99,6 +102,8 @@ class Memory:
     failed: set[str] = field(default_factory=set)
     # What nobody but who wishes fewer machines gives back: this run's own, and what was seen at work.
     lasting: set[str] = field(default_factory=set)
+    # So many allocations of this run ended without an answer: each may have taken a machine.
+    lost: int = 0
     # Nothing more is wished than Allocated.
     idle_is_rest: bool = False
     # False when there is nothing more to be had, or nothing more is allowed.
@@ -214,8 +219,10 @@ def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread
     if own := memory.mine.intersection(choosing):
         return Announce(tuple(sorted(own)), _next_turn(everyone))
     if choosing:
-        if alike < DEAD_AFTER:
-            return Rest("another run of this claim is choosing its machines")
+        # As many as answers were lost: most likely they are this run's own, which need not wait for itself to die.
+        own_lost = len(choosing) <= memory.lost
+        if alike < (LOST_AFTER if own_lost else DEAD_AFTER):
+            return Rest(LOST if own_lost else "another run of this claim is choosing its machines")
         return Announce(tuple(sorted(choosing)), _next_turn(everyone))
     return _trimmed(serving, count, memory, alike, spread)
 

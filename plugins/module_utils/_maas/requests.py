@@ -101,7 +101,14 @@ class Requests:
             return GONE
         if step.op is Op.ALLOCATE:
             return self._allocate({**form, "system_id": system_id}, system_id, claim)
-        return self._maas.post(path, form, op=step.op.value, settled=self._settled(step, system_id))
+        untouched = (lambda: self._is_still(step.before, system_id)) if step.op is Op.DEPLOY else None
+        return self._maas.post(
+            path, form, op=step.op.value, settled=self._settled(step, system_id), untouched=untouched
+        )
+
+    def _is_still(self, status: Status | None, system_id: str) -> bool:
+        machine = self._machines.get(system_id)
+        return machine is not None and machine["status"] == status
 
     def _enlist(self, form: Mapping[str, Any]) -> Any:
         try:

@@ -25,6 +25,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._parallel import e
 
 # An answer that was lost, or a MAAS that is not well: whether something was allocated, the claim will show.
 BEARABLE = PASSING | {"uncertain"}
+# Of these the answers were lost, or came after a commit.
+IN_DOUBT = frozenset({"uncertain", "unavailable"})
+ROLLED_BACK = frozenset({409, 429})
 # To `allocate` a parameter is called so, to the listing otherwise.
 FILTERS: Mapping[str, str] = {"name": "hostname", "system_id": "id"}
 
@@ -88,19 +91,22 @@ class Supply:
         self._constraints = constraints
         self._spread = spread
         self._form = {**form, "agent_name": claim}
-        # The last failure that says nothing about whether machines are to be had.
+        # The last failure that says nothing about whether machines are to be had, and how many may have taken one.
         self.trouble: Failure | None = None
+        self.lost = 0
 
     def take(self, number: int, have: Mapping[str, int]) -> list[Machine]:
         """Allocate up to that many machines beside what each zone has. Fewer: there are no more, or `trouble`."""
         places = self._places(have)
         got: list[Machine] = []
-        self.trouble = None
-        for _number, outcome in each(range(number), lambda _number: self._filled(places)):
+        self.trouble, self.lost = None, 0
+        at_once = self._maas.most_at_once if places.named is not None else 1
+        for _number, outcome in each(range(number), lambda _number: self._filled(places), at_once):
             if isinstance(outcome, Failure):
                 if outcome.kind not in BEARABLE:
                     raise outcome
                 self.trouble = outcome
+                self.lost += outcome.kind in IN_DOUBT and outcome.status not in ROLLED_BACK
             elif outcome is not None:
                 got.append(outcome)
         return got
@@ -129,9 +135,7 @@ class Supply:
             named = {zone: [machine["system_id"] for machine in machines] for zone, machines in stock.items()}
             zones = self._zones if self._spread is Spread.STRICT else sorted(stock)
             free = {zone: float(len(named.get(zone, ()))) for zone in zones}
-            return Places(
-                self._spread, zones, free, Counter(have), named if self._constraints.needs_system_id else None
-            )
+            return Places(self._spread, zones, free, Counter(have), named)
         if self._spread is Spread.NONE:
             return Places(self._spread, [""], {"": float("inf")}, Counter({"": sum(have.values())}))
         return Places(self._spread, self._zones, dict.fromkeys(self._zones, float("inf")), Counter(have))

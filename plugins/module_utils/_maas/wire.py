@@ -46,6 +46,16 @@ class Answer:
         return self.status in (409, 429) and self.retry_after is not None
 
     @property
+    def collided(self) -> bool:
+        """Two requests made the same object of MAAS's own, as the first deployments ever do: one was rolled back."""
+        return self.status == 400 and "duplicate key value violates unique constraint" in self.text
+
+    @property
+    def overtaxed(self) -> bool:
+        """Whether so many requests at once are too many."""
+        return self.passing_conflict or self.status == 503
+
+    @property
     def lost(self) -> bool:
         """Nobody said what became of the request."""
         return self.failure is not None and not self.never_sent

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from lab.simulator import build, lxd
+from lab.simulator.contention import WORKERS, Contention
 from lab.simulator.control import Control
 from lab.simulator.engine import TRANSITIONS
 from lab.simulator.faults import DOES, Fault, MachineFault, Stay
@@ -182,6 +183,11 @@ class Simulator:
     def latency(self, milliseconds: float) -> None:
         """Every request takes this much longer."""
         self.world.faults.latency = milliseconds
+
+    def workers(self, number: int = WORKERS) -> Contention:
+        """Requests take their time, so many at once, and hold up each other as in a real MAAS; 0: no longer."""
+        self.world.contention.begin(number)
+        return self.world.contention
 
     def power_fault(self, action: str, error: str) -> None:
         """Power actions "power-on", "power-off", "power-cycle" fail with this text; "": heal."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from lab.simulator import api, faults, lxd, oauth, routing, seed
 from lab.simulator.clock import Clock
+from lab.simulator.contention import Contention
 from lab.simulator.engine import Engine
 from lab.simulator.errors import Refusal
 from lab.simulator.http import Json, Request, Response, encode, refuse
@@ -40,6 +41,7 @@ class World:
         self.clock = Clock()
         self.log = RequestLog()
         self.faults = faults.Faults()
+        self.contention = Contention()
         self.first_version = version
         self.admin_key = api_key or new_api_key()
         self.doors: list[Door] = []
@@ -103,7 +105,7 @@ class World:
             request,
             self.log,
             self.faults,
-            lambda _fault: self.carry_out(request),
+            lambda _fault: self.contention.work(request, op, self.state, lambda: self.carry_out(request)),
             op=op,
             params=shown_params,
             user=lambda: request.user.username if request.user else None,

@@ -13,6 +13,8 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
     DEAD_AFTER,
+    LOST,
+    LOST_AFTER,
     Allocate,
     Announce,
     Ask,
@@ -40,6 +42,7 @@ class Machines:
     free: list[str]
     seats: dict[str, Seat] = field(default_factory=dict)
     wrongs: list[str] = field(default_factory=list)
+    losses: int = 0
 
     def allocate(self) -> list[str]:
         if not self.free:
@@ -81,9 +84,10 @@ def finish(maas: Machines, gathered: Gathered) -> Steps:
             yield "deploy"
 
 
-def run(maas: Machines, count: int) -> Steps:
-    """A run of the task, one request a step: gathers its machines and deploys them."""
-    asks = gathering(count, Memory())
+def run(maas: Machines, count: int, loses: random.Random | None = None) -> Steps:
+    """A run of the task, one request a step: gathers its machines and deploys them. It may lose answers."""
+    memory = Memory()
+    asks = gathering(count, memory)
     answer: Any = None
     while True:
         try:
@@ -98,8 +102,13 @@ def run(maas: Machines, count: int) -> Steps:
         elif isinstance(ask, Allocate):
             answer = []
             for _each in range(ask.number):
-                answer += maas.allocate()
+                got = maas.allocate()
                 yield "allocate"
+                if loses is not None and loses.random() < 0.2:
+                    memory.lost += 1
+                    maas.losses += 1
+                else:
+                    answer += got
         elif isinstance(ask, Announce):
             for system_id in ask.system_ids:
                 maas.announce(system_id, ask.turn)
@@ -147,6 +156,21 @@ def test_runs_at_once_end_with_exactly_the_machines_wished(runs: int) -> None:
         assert len(maas.seats) == 5, seed
         assert all(seat.status is Status.DEPLOYING for seat in maas.seats.values()), seed
         assert not maas.wrongs, seed
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3])
+def test_runs_that_lose_answers_end_with_exactly_the_machines_wished(runs: int) -> None:
+    lost = 0
+    for seed in range(300):
+        chance = random.Random(seed)
+        maas = Machines([f"m{number}" for number in range(chance.choice([7, 12, 30]))])
+        chance.shuffle(maas.free)
+        interleave([run(maas, 5, chance) for _each in range(runs)], chance, [])
+        assert len(maas.seats) == 5, seed
+        assert all(seat.status is Status.DEPLOYING for seat in maas.seats.values()), seed
+        assert not maas.wrongs, seed
+        lost += maas.losses
+    assert lost > 100
 
 
 def test_the_order_does_not_depend_on_how_far_the_runs_are() -> None:
@@ -216,6 +240,13 @@ DECISIONS = {
         [seat("a", turn=None), seat("b", DEPLOYED, turn=6)], 2, Memory(mine={"a"}), 0, Announce(("a",), 7)),
     "another run is choosing": (
         [seat("a", turn=None)], 1, Memory(), DEAD_AFTER - 1,
+        Rest("another run of this claim is choosing its machines")),
+    "a lost answer is said to be one": (
+        [seat("a", turn=None)], 1, Memory(lost=1), 0, Rest(LOST)),
+    "whose answer was lost does not wait for itself": (
+        [seat("a", turn=None)], 1, Memory(lost=1), LOST_AFTER, Announce(("a",), 1)),
+    "more than were lost are another run's": (
+        [seat("a", turn=None), seat("b", turn=None)], 2, Memory(lost=1), LOST_AFTER,
         Rest("another run of this claim is choosing its machines")),
     "the other run is dead": ([seat("a", turn=None)], 1, Memory(), DEAD_AFTER, Announce(("a",), 1)),
     "a running machine needs no turn": (

@@ -257,6 +257,10 @@ options:
       - A tag in MAAS remembers them. What a run did not come to is erased by the next that waits, also when there is
         nothing else to do.
     type: bool
+notes:
+  - A task that gives up waiting pauses the MaasMachines whose deployment MAAS refuses, since the provider would take
+    and release machines without end. The next task that waits continues them. What names a machine of somebody else is
+    paused as well, and stays so.
 seealso:
   - module: metalshift.maas.hosted_cluster
   - module: metalshift.maas.node_csr

@@ -129,8 +129,30 @@ def test_two_maas_machines_that_name_one_machine(api: Api, sim: Simulator, folde
     machine = sim.machine("shared", status="Deployed", annotations=MINE)
     names(api, "shop-1", machine.system_id)
     names(api, "other-1", machine.system_id, namespace="clusters-other")
+    found = told(folder, sim)
+    said = found["MaasMachine clusters-other/other-1"]
+    assert "it is another cluster's, and names shared" in said["what"]
+    assert "which MAAS has marked as this cluster's" in said["what"]
+    assert said["severity"] == "error"
+    assert "kubectl -n clusters-other annotate maasmachine other-1 cluster.x-k8s.io/paused=true" in said["next_step"]
+    assert "MaasMachine clusters-shop/shop-1" not in found
+
+
+def test_a_machine_of_this_cluster_that_only_another_cluster_names_any_more(
+    api: Api, sim: Simulator, folder: Path
+) -> None:
+    machine = sim.machine("adopted", status="Deployed", annotations=MINE)
+    names(api, "other-1", machine.system_id, namespace="clusters-other")
+    assert "which MAAS has marked as this cluster's" in told(folder, sim)["MaasMachine clusters-other/other-1"]["what"]
+
+
+def test_what_two_clusters_name_and_nobody_has_marked_is_suspect(api: Api, sim: Simulator, folder: Path) -> None:
+    machine = sim.machine("shared", status="Deployed")
+    names(api, "shop-1", machine.system_id)
+    names(api, "other-1", machine.system_id, namespace="clusters-other")
     said = told(folder, sim)["MaasMachine clusters-shop/shop-1"]
     assert "MaasMachine clusters-other/other-1 names it as well" in said["what"]
+    assert said["severity"] == "warning"
 
 
 def test_names_and_tags_that_are_never_removed(api: Api, sim: Simulator, folder: Path) -> None:

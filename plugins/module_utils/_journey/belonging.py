@@ -83,11 +83,9 @@ def belonging(machine: Mapping[str, Any] | None, named: Named, owners: Collectio
         return Belonging("leaving", f"it is {status.label} already")
     if status not in HELD or not machine.get("owner"):
         return Belonging("free", f"it is {status.label}, and nobody holds it")
-    marked = str((machine.get("workload_annotations") or {}).get(CLUSTER) or "")
-    if marked:
-        if marked == named.cluster:
-            return Belonging("ours", "MAAS has it marked as this cluster's")
-        return Belonging("foreign", f"MAAS has it marked as a machine of hosted cluster {marked}")
+    marked = marked_for(machine, named.cluster)
+    if marked is not None:
+        return marked
     for clue in CLUES:
         found = clue(machine, named, owners)
         if found is not None:
@@ -95,12 +93,19 @@ def belonging(machine: Mapping[str, Any] | None, named: Named, owners: Collectio
     return Belonging("ours", "all that is known of it fits")
 
 
-# -- without a mark: what is known is compared ---------------------------------------------------------
-
-
-def _claim(machine: Mapping[str, Any], _named: Named, _owners: Collection[str]) -> Belonging | None:
-    claim = claim_of(machine)
+def marked_for(machine: Mapping[str, Any], cluster: str) -> Belonging | None:
+    """Whose a machine is by what MAAS has it marked with; None for one without a mark, and for one that is free."""
+    if Status(machine["status"]) not in HELD or not machine.get("owner"):
+        return None
+    marked, claim = str((machine.get("workload_annotations") or {}).get(CLUSTER) or ""), claim_of(machine)
+    if marked == cluster:
+        return Belonging("ours", "MAAS has it marked as this cluster's")
+    if marked:
+        return Belonging("foreign", f"MAAS has it marked as a machine of hosted cluster {marked}")
     return Belonging("foreign", f"the claim {claim} holds it") if claim else None
+
+
+# -- without a mark: what is known is compared ---------------------------------------------------------
 
 
 def _owner(machine: Mapping[str, Any], _named: Named, owners: Collection[str]) -> Belonging | None:
@@ -158,4 +163,4 @@ def _zone(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) ->
 Clue = Callable[[Mapping[str, Any], Named, Collection[str]], "Belonging | None"]
 
 # The surest first: the first that says something decides.
-CLUES: Sequence[Clue] = (_claim, _owner, _image, _hostname, _node, _rivals, _failed, _zone)
+CLUES: Sequence[Clue] = (_owner, _image, _hostname, _node, _rivals, _failed, _zone)

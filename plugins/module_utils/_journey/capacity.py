@@ -64,6 +64,14 @@ def constraints_of(maas: Mapping[str, Any]) -> Constraints:
     )
 
 
+def constraints_of_machine(maas_machine: Object) -> Constraints:
+    """What the provider asks MAAS for, for one MaasMachine: of its tags only the last one."""
+    spec = maas_machine.get("spec") or {}
+    tags = spec.get("tags") or ()
+    wanted = {"failureDomain": spec.get("failureDomain"), "resourcePool": spec.get("resourcePool"), "tags": tags[-1:]}
+    return constraints_of({**wanted, "minCpu": spec.get("minCPU"), "minMemory": spec.get("minMemory")})
+
+
 def ask_of(pool: Object, maas_machines: Sequence[Object]) -> Ask | None:
     """What a NodePool still asks for; None if machines of MAAS are not its business, or it is on its way out."""
     metadata, spec = pool["metadata"], pool["spec"]

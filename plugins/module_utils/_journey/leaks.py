@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import LEAVING, Named, belonging
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import claim_to_erase, tag_of
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.remains import Remains, gather
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import PAUSED, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
     HOSTED_CONTROL_PLANE_LABEL,
@@ -163,16 +163,43 @@ def _provider_ids(remains: Remains) -> Iterator[Leak]:
         )
         named = Named(body, remains.label, nodes.get(name_of(body), ""), rivals)
         found = belonging(held[system_id], named, remains.owners)
+        if _mark(held[system_id]) == remains.label:
+            # Whoever else names it is in the wrong, and is told below.
+            continue
         if found.verdict in ("foreign", "unsure") or rivals:
             why = found.reason if found.verdict != "ours" else f"MaasMachine {' and '.join(rivals)} names it as well"
             yield Leak(
                 "provider_id",
                 f"MaasMachine {body['metadata'].get('namespace')}/{name_of(body)}",
                 f"it names {_title(held[system_id])}, but {why}",
-                "Pause it with the annotation cluster.x-k8s.io/paused before anything is deleted, and correct its "
-                "spec.providerID: its deletion would release that machine.",
+                f"{_how_to_pause(body)} A task that waits for this cluster does so by itself, and lets it go without "
+                "a release when the Machine of its name is deleted. Without the pause its deletion would release that "
+                "machine.",
                 "leak" if found.verdict == "foreign" else "suspect",
             )
+    for body in remains.maas_machines:
+        machine = held.get(system_id_of(body))
+        place = str(body["metadata"].get("namespace"))
+        if machine and place != remains.control_plane_namespace and _mark(machine) == remains.label:
+            yield Leak(
+                "provider_id",
+                f"MaasMachine {place}/{name_of(body)}",
+                f"it is another cluster's, and names {_title(machine)}, which MAAS has marked as this cluster's: its "
+                "provider deploys or releases that machine",
+                f"{_how_to_pause(body)} A task that waits for the other cluster does so by itself.",
+            )
+
+
+def _mark(machine: Mapping[str, Any]) -> str:
+    return str((machine.get("workload_annotations") or {}).get(CLUSTER) or "")
+
+
+def _how_to_pause(body: Object) -> str:
+    notes = body["metadata"].get("annotations") or {}
+    if PAUSED in notes:
+        return "It is paused."
+    place = body["metadata"].get("namespace")
+    return f"Pause it: kubectl -n {place} annotate maasmachine {name_of(body)} {PAUSED}=true."
 
 
 def _vms(remains: Remains) -> Iterator[Leak]:

@@ -19,9 +19,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.evidence 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import (
     cluster_progress,
     pool_progress,
+    provider_pauses,
     removal_progress,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition, meaning_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
@@ -35,6 +36,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.programs import LEASES, Outage, missing, outages
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
     Caretaker,
     Obstacle,
@@ -175,11 +177,33 @@ def pauses(found: Evidence) -> Iterator[Complaint]:
             )
     held = (*seen.machine_deployments, *seen.machine_sets, *seen.machines, *seen.maas_machines)
     for body in held:
+        ours = _paused_by_us(body)
+        if ours is not None:
+            yield ours
+            continue
         pool = seen.pools.get(text(body, "metadata", "annotations", pool_progress.OF_POOL).rpartition("/")[2])
         if at(body, "metadata", "annotations", PAUSED) is not None and not is_paused(
             (pool or {}).get("spec"), found.now
         ):
             yield _held(body, f"{label(body)} has the annotation {PAUSED}", "")
+
+
+def _paused_by_us(body: Object) -> Complaint | None:
+    """What a task has paused to keep the provider from machines: it is continued by the next one."""
+    about = frozenset({f"machine {name_of(body)}"})
+    if provider_pauses.is_given_up(body):
+        why = meaning_of(body["kind"], condition(body, "MachineDeployed") or {}, body)
+        what = (
+            f"{label(body)} is paused since a task gave up waiting for it, so that the provider does not take and "
+            f"release machines without end: {why.text.rstrip('.')}"
+        )
+        step = f"{why.hint} Then run the task again, which continues it.".strip()
+    elif pool_progress.is_not_ours(body):
+        what = f"{label(body)} is paused, as it names {system_id_of(body)}, which is not this cluster's"
+        step = pool_progress.NOT_OURS_HINT
+    else:
+        return None
+    return Complaint(label(body), f"{what}.", "user", "error", step, instead_of=about)
 
 
 def _held(body: Object, what: str, setting: str) -> Complaint:

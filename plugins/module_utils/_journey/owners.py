@@ -172,7 +172,8 @@ def _wanted(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str
         rivals = [f"{one['metadata'].get('namespace', '')}/{_name(one)}" for one in bodies[1:]]
         named = Named(body, seen.label, nodes.get(name, ""), rivals)
         machine = machines.get(system_id)
-        if rivals or belonging(machine, named, owners).verdict != "ours":
+        # What could not be deployed was given back, and is still named: whoever takes it next would bear our mark.
+        if rivals or named.deployment_failed or belonging(machine, named, owners).verdict != "ours":
             continue
         pool = pools.get(name) or _pool_of(body)
         wanted[system_id] = {CLUSTER: seen.label, **({NODE_POOL: pool} if pool else {})}

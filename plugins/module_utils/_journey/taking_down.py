@@ -28,6 +28,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MACHINES,
     NAMESPACES,
     NODE_POOLS,
+    NOT_OURS,
     PAUSED,
     Kind,
     Object,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.watching import Watching
 
 # A MaasMachine whose machine is somebody else's: the provider must not see it any more.
-NOT_OURS = "metalshift.maas/not-ours"
 PROVIDERS_FINALIZER = "maasmachine.infrastructure.cluster.x-k8s.io"
 
 TICK = 1.0

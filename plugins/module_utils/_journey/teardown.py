@@ -24,7 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_ba
     Noted,
     with_erasures,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.taking_down import NOT_OURS, TakingDown, Wanted
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.taking_down import TakingDown, Wanted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
     CONFIG_MAPS,
@@ -32,6 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MAAS_MACHINES,
     MACHINES,
     NODE_POOLS,
+    NOT_OURS,
     PAUSED,
     SECRETS,
     Object,

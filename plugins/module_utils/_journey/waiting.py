@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -21,15 +22,18 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving
     owners_of,
     pending,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity import constraints_of_machine
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done, Errand
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas, machines_in_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.provider_guard import ProviderGuard
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     HOSTED_CLUSTERS,
+    MAAS_MACHINES,
     MACHINE_SETS,
     NAMESPACES,
     NODE_POOLS,
@@ -59,7 +63,7 @@ SETTLE = 0.1
 # What the operator has forgotten is touched so often at most.
 TOUCH_AGAIN = 30.0
 TOUCHED = "metalshift.maas/touched"
-WHAT: Mapping[Kind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool"}
+WHAT: Mapping[Kind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool", MAAS_MACHINES: "machine"}
 MOST_NAMED = 5
 
 LOST = "management API"
@@ -108,6 +112,7 @@ class Wait:
     ) -> None:
         self._marker = marker
         self._letting_go = LettingGo(task)
+        self._guard = ProviderGuard(task, pools, has_maas(task))
         self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
         self._patience = patience or Patience.from_params(task.params, task.clock, task.say)
         self._told: Mapping[str, str] = {}
@@ -116,7 +121,10 @@ class Wait:
         self._quiet: frozenset[str] | None = None
         self._blind: float | None = None
         self._waits: Sequence[str] = ()
+        self._seen: Sight | None = None
         self._touch_due: Sequence[tuple[Kind, str]] = ()
+        self._touches: Counter[tuple[Kind, str]] = Counter()
+        self._touch_lines: dict[str, str] = {}
 
     @property
     def label(self) -> str:
@@ -135,11 +143,12 @@ class Wait:
         ):
             try:
                 return self._watch(lookout, errands)
+            except Failure as failure:
+                raise self._given_up(failure) from None
             finally:
                 self._letting_go.end()
 
     def _watch(self, lookout: Lookout, errands: Sequence[Errand]) -> Sight:
-        seen: Sight | None = None
         while True:
             now_seen = lookout.sight()
             if now_seen is None:
@@ -148,7 +157,7 @@ class Wait:
                 known = {topic: line for topic, line in self._told.items() if topic != LOST}
                 self._tell({**known, **lookout.lines})
             else:
-                seen = now_seen
+                self._seen = seen = now_seen
                 found = self._assess(seen)
                 self._letting_go.look(seen)
                 for errand in () if found.reached else errands:
@@ -159,7 +168,7 @@ class Wait:
                 if found.stop is not None:
                     raise self._hopeless(found.stop)
             if self._patience.left <= 0:
-                raise self._too_long(lookout, seen)
+                raise self._too_long(lookout, self._seen)
             if lookout.bell.heard(max(min(TICK, self._patience.left), 0.0)):
                 self._task.clock.sleep(SETTLE)
 
@@ -197,6 +206,11 @@ class Wait:
 
     # -- how it ends ----------------------------------------------------------------------------------------------
 
+    def _given_up(self, failure: Failure) -> Failure:
+        """The same failure, with what the provider is kept from when nobody waits any more."""
+        said = self._guard.give_up(self._seen)
+        return replace(failure, hint=f"{failure.hint} {said}".strip()) if said else failure
+
     def _hopeless(self, stop: Stop) -> Failure:
         return Failure(
             "failed_state",
@@ -231,12 +245,18 @@ class Wait:
         chosen = [
             Errand("touching", self._to_touch, self._touch, bell, TOUCH_AGAIN),
             Errand("letting machines go", self._letting_go.overdue, self._letting_go.let_go, bell, rest),
+            Errand("pauses of machines", self._guard.due, self._guard.keep, bell, rest),
         ]
         if approve:
             approving = Approving(task, lambda: lookout.hosted, knows_maas)
             chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
         if knows_maas:
-            chosen.append(Errand("MAAS", _on_their_way, lambda seen: _in_maas(task, seen), bell, rest))
+            guard = self._guard
+            chosen.append(
+                Errand(
+                    "MAAS", lambda seen: _to_look_at(seen, guard), lambda seen: _in_maas(task, seen, guard), bell, rest
+                )
+            )
         if knows_maas and self._marker:
             marker = self._marker
             chosen.append(Errand("marks in MAAS", marker.due, lambda seen: _mark(marker, seen), bell, rest))
@@ -250,18 +270,44 @@ class Wait:
 
     def _touch(self, seen: Sight) -> Done:
         """Any change makes the operator look at what it has forgotten."""
-        bodies = {HOSTED_CLUSTERS: {seen.name: seen.cluster}, NODE_POOLS: seen.pools}
-        lines = {}
+        maas_machines = {name_of(each): each for each in seen.maas_machines}
+        bodies = {HOSTED_CLUSTERS: {seen.name: seen.cluster}, NODE_POOLS: seen.pools, MAAS_MACHINES: maas_machines}
+        awake = self._worth_waking([maas_machines[name] for kind, name in self._touch_due if name in maas_machines])
         for kind, name in self._touch_due:
             body = bodies[kind].get(name)
-            if body is None:
+            if body is None or (kind is MAAS_MACHINES and name not in awake):
                 continue
+            place = seen.control_plane_namespace if kind is MAAS_MACHINES else self._namespace
             version = text(body, "metadata", "resourceVersion")
-            self._task.kube.patch(kind, name, self._namespace, {"metadata": {"annotations": {TOUCHED: version}}})
-            lines[f"touched {kind.name} {name}"] = (
-                f"{WHAT[kind]} {name}: touched, so that the operator looks at it again"
+            try:
+                self._task.kube.patch(kind, name, place, {"metadata": {"annotations": {TOUCHED: version}}})
+            except Failure as failure:
+                # The provider wakes by itself, only later.
+                if kind is not MAAS_MACHINES or failure.kind not in ("forbidden", "not_found"):
+                    raise
+                continue
+            self._touches[kind, name] += 1
+            times = self._touches[kind, name]
+            who = "provider" if kind is MAAS_MACHINES else "operator"
+            self._touch_lines[f"touched {kind.name} {name}"] = (
+                f"{WHAT[kind]} {name}: touched{f' {times} times' if times > 1 else ''}, so that the {who} looks at it "
+                "again"
             )
-        return Done(lines, again=True)
+        return Done(dict(self._touch_lines), again=True)
+
+    def _worth_waking(self, bodies: Sequence[Object]) -> set[str]:
+        """Those for which the provider would get a machine now: MAAS answers, and has one that fits."""
+        if not bodies or not has_maas(self._task):
+            return set()
+        try:
+            ready = Machines(self._task.maas).listed(status=[Status.READY.filter])
+        except Failure:
+            return set()
+        return {
+            name_of(each)
+            for each in bodies
+            if system_id_of(each) or any(constraints_of_machine(each).matches(machine) for machine in ready)
+        }
 
 
 class LettingGo:
@@ -372,23 +418,28 @@ def _moving(seen: Sight) -> list[Object]:
     ]
 
 
-def _on_their_way(seen: Sight) -> Hashable | None:
-    return frozenset(system_id_of(each) for each in _moving(seen)) or None
+def _to_look_at(seen: Sight, guard: ProviderGuard) -> Hashable | None:
+    """Those on their way, and those of which it is not known yet whether somebody else has them."""
+    return frozenset(system_id_of(each) for each in (*_moving(seen), *guard.unchecked(seen))) or None
 
 
-def _in_maas(task: Task, seen: Sight) -> Done:
+def _in_maas(task: Task, seen: Sight, guard: ProviderGuard) -> Done:
     """What MAAS says of them: one request for a hundred. It is told beside the wait, and never ends it."""
     moving = {system_id_of(each): name_of(each) for each in _moving(seen)}
+    several = {name_of(each): each for each in (*_moving(seen), *guard.unchecked(seen))}
+    asked = replace(seen, maas_machines=list(several.values()))
     try:
-        found = machines_in_maas(task, [replace(seen, maas_machines=_moving(seen))])
+        found = machines_in_maas(task, [asked])
     except Failure as failure:
         return Done({"MAAS": f"MAAS: {failure.message.rstrip('.')}"}, again=True)
     if found is None or found.trouble:
         return Done({"MAAS": f"MAAS: {found.trouble.rstrip('.')}"} if found else {}, again=True)
     lines = {
-        f"MAAS {one}": f"machine {moving[one]} in MAAS: {_status(machine)}" for one, machine in found.machines.items()
+        f"MAAS {one}": f"machine {moving[one]} in MAAS: {_status(machine)}"
+        for one, machine in found.machines.items()
+        if one in moving
     }
-    return Done(lines, again=True)
+    return Done({**guard.check(asked, found.machines), **lines}, again=bool(moving))
 
 
 def _mark(marker: Marker, seen: Sight) -> Done:

@@ -30,6 +30,8 @@ class Meaning:
     text: str
     verdict: Verdict
     hint: str = ""
+    # Whether who wrote it tries again at once and takes a machine of MAAS each time.
+    loops: bool = False
 
     @property
     def line(self) -> str:
@@ -50,6 +52,8 @@ class Row:
     reason: str = ""
     words: Sequence[str] = ()
     hint: str = ""
+    # Whether who wrote it tries again at once and takes a machine of MAAS each time.
+    loops: bool = False
 
     def reads(self, status: str, reason: str, message: str) -> Mapping[str, str] | None:
         """What the placeholders stand for; None when the row is about something else."""
@@ -79,7 +83,7 @@ class Entry:
             if found is not None:
                 said = {"message": plain(message) or reason or "no reason is given", "reason": reason}
                 said.update((key, plain(value)) for key, value in found.items() if value)
-                return Meaning(subject, row.text.format_map(said), row.verdict, row.hint.format_map(said))
+                return Meaning(subject, row.text.format_map(said), row.verdict, row.hint.format_map(said), row.loops)
         return Meaning(subject, *_of_any(status, reason, message, self.good))
 
 

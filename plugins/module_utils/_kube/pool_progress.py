@@ -19,13 +19,22 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields impor
     text,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.findings import Finding, finding, found, is_stale
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NODE_POOLS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    MAAS_MACHINES,
+    NODE_POOLS,
+    NOT_OURS,
+    PAUSED,
+    Object,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.meanings import Meaning
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 
 KIND = "NodePool"
 OF_POOL = "hypershift.openshift.io/nodePool"
 DEPLOYMENT_LABEL, SET_LABEL = "cluster.x-k8s.io/deployment-name", "cluster.x-k8s.io/set-name"
+# On a MaasMachine: the template that it was made from.
+CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 
 #: What must be right before there can be machines, in the order in which it is looked for.
 CHECKS = (
@@ -44,6 +53,11 @@ CHECKS = (
 UPDATES = ("UpdatingVersion", "UpdatingConfig", "UpdatingPlatformMachineTemplate")
 
 NONE_HINT = "Wait for control_plane instead: the machines of such a node pool join by hand."
+OUTDATED = "made from earlier settings of the node pool, goes when its successor is Ready"
+NOT_OURS_HINT = (
+    "Delete the Machine of this name, and run the task again: the machine stays where it is, and another one takes its "
+    "place in the node pool."
+)
 TOUCH_HINT = "The operator has not looked again since; any change of the node pool, even an annotation, makes it."
 
 
@@ -139,7 +153,40 @@ def machine_finding(sight: Sight, machine: Object) -> Finding:
     host = text(maas_machine, "status", "hostname")
     subject = f"machine {name} ({host})" if host else f"machine {name}"
     topic = f"machine {name}"
-    return replace(_machine(sight, machine, maas_machine, topic).called(subject), topic=topic)
+    said = replace(_machine(sight, machine, maas_machine, topic).called(subject), topic=topic)
+    return _of_earlier_settings(said) if is_outdated(sight, machine, maas_machine) else said
+
+
+def is_outdated(sight: Sight, machine: Object, maas_machine: Object | None) -> bool:
+    """Whether a machine was made from what its node pool asked for earlier. It is replaced, whatever becomes of it."""
+    deployment = _deployment_of(sight, machine)
+    return any(
+        was and now and was != now
+        for was, now in (
+            (
+                text(maas_machine, "metadata", "annotations", CLONED_FROM),
+                text(deployment, "spec", "template", "spec", "infrastructureRef", "name"),
+            ),
+            (
+                text(machine, "spec", "bootstrap", "dataSecretName"),
+                text(deployment, "spec", "template", "spec", "bootstrap", "dataSecretName"),
+            ),
+        )
+    )
+
+
+def _deployment_of(sight: Sight, machine: Object) -> Object | None:
+    name = text(machine, "metadata", "labels", DEPLOYMENT_LABEL)
+    name = name or text(machine, "metadata", "annotations", OF_POOL).rpartition("/")[2]
+    return next((each for each in sight.machine_deployments if name_of(each) == name), None)
+
+
+def _of_earlier_settings(said: Finding) -> Finding:
+    """What is wrong with a machine that is replaced anyhow is no reason to stop."""
+    if said.is_fine:
+        return said
+    meaning = replace(said.meaning, text=f"{said.meaning.text} ({OUTDATED})", hint="")
+    return replace(said, meaning=meaning, touch=None).softened()
 
 
 def maas_machine_of(sight: Sight, machine: Object) -> Object | None:
@@ -159,11 +206,31 @@ def _machine(sight: Sight, machine: Object, maas_machine: Object | None, topic: 
         return replaced
     if maas_machine is None:
         return finding(topic, topic, "waiting for Cluster API to make its MaasMachine")
+    if is_not_ours(maas_machine):
+        said = f"names {text(maas_machine, 'metadata', 'annotations', NOT_OURS)}, which is not this cluster's; paused"
+        return finding(topic, topic, said, "grace", NOT_OURS_HINT)
     deployed = found("MaasMachine", maas_machine, "MachineDeployed", topic)
     if deployed is None:
         hint = "When this lasts: look whether capi-provider runs in the control plane's namespace."
         return finding(topic, topic, "waiting for the provider", hint=hint)
-    return deployed if not deployed.is_fine else _joining(sight, machine, topic)
+    if deployed.is_fine:
+        return _joining(sight, machine, topic)
+    return replace(deployed, touch=(MAAS_MACHINES, name_of(maas_machine))) if _sleeps(maas_machine) else deployed
+
+
+def is_not_ours(maas_machine: Object) -> bool:
+    """Whether we have paused it because it names a machine of somebody else."""
+    notes = at(maas_machine, "metadata", "annotations") or {}
+    return PAUSED in notes and bool(notes.get(NOT_OURS)) and notes[NOT_OURS] == system_id_of(maas_machine)
+
+
+def _sleeps(maas_machine: Object) -> bool:
+    """Whether the provider waits up to 1000 seconds for what may be over: a MAAS that failed, or had no machine."""
+    shown = condition(maas_machine, "MachineDeployed")
+    if text(shown, "reason") not in ("MachineDeployFailed", "MachineNotFound"):
+        return False
+    meaning = meaning_of("MaasMachine", shown or {}, maas_machine)
+    return meaning.verdict == "wait" and not meaning.loops
 
 
 def _joining(sight: Sight, machine: Object, topic: str) -> Finding:

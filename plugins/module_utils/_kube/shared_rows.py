@@ -128,6 +128,9 @@ REFUSED = (
     ),
 )
 
+MAAS_ADMINISTRATOR = (
+    "Give the provider the API key of an administrator of MAAS, with provider_maas_api_key of the hosted cluster."
+)
 MAAS_KEY = "Correct the API key in the credentials Secret; the provider reads it only when it starts."
 
 #: What MAAS answers to the provider.
@@ -141,10 +144,18 @@ MAAS = (
     ),
     Row(
         "False",
+        "the provider's user is not an administrator of MAAS, which each deployment needs",
+        "grace",
+        words=("Unable to disable swap: status: 403",),
+        hint=MAAS_ADMINISTRATOR,
+        loops=True,
+    ),
+    Row(
+        "False",
         "the provider's user may not do this in MAAS",
         "grace",
         words=("status: 403",),
-        hint="Use the API key of a user of MAAS who may allocate and deploy these machines.",
+        hint=MAAS_ADMINISTRATOR,
     ),
     Row(
         "False",
@@ -177,6 +188,7 @@ MAAS = (
         "stop",
         words=("Unable to deploy machine: status: 400…distro_series{why}",),
         hint="Upload the image to MAAS, or set image of the node pool to one that MAAS has.",
+        loops=True,
     ),
     Row(
         "False",
@@ -184,17 +196,20 @@ MAAS = (
         "grace",
         words=("Unable to deploy machine: status: 400, message: {why}",),
         hint="Correct what MAAS objects to; each further try takes another machine.",
+        loops=True,
     ),
     Row(
         "False",
         "the deployment failed in MAAS ({state}), another try follows",
         words=("Unable to deploy machine: status: 409…that is in the '{state}' state",),
         hint="Look at the machine's events in MAAS. A machine that fails each time must be marked broken there.",
+        loops=True,
     ),
     Row(
         "False",
         "MAAS is not ready to deploy it, another try follows",
         words=("Unable to deploy machine: status: 409",),
+        loops=True,
     ),
     Row(
         "False",

@@ -12,7 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.cluster_progress import is_release
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import HOSTED_CLUSTERS, NODE_POOLS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    HOSTED_CLUSTERS,
+    MAAS_MACHINES,
+    NODE_POOLS,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
     GOALS,
     GRACE,
@@ -384,6 +388,71 @@ def test_a_machine_says_what_keeps_it(deployed: str, line: str, after: float | N
     assert (found.stop is not None) == (after is not None)
     if after is not None:
         assert look(installing(deployed), "nodes", after - 1).stop is None
+
+
+NOPE = f"{NOT_DEPLOYED} Unable to deploy machine: status: 400, message: {{'distro_series': ['nope']}}"
+
+
+def corrected(machine_of: dict[str, Any], maas_machine_of: dict[str, Any]) -> Sight:
+    """A pool after a change of its image: an old machine that MAAS refuses, and a new one that boots."""
+    template = {"infrastructureRef": {"name": "demo-new"}, "bootstrap": {"dataSecretName": "user-data-new"}}
+    asked = deployment(1, 0)
+    asked["spec"]["template"] = {"spec": template}
+    old, new = machine("old"), machine("new")
+    old_maas, new_maas = maas_machine("old", deployed=NOPE), maas_machine("new")
+    new_maas["metadata"]["annotations"] = {"cluster.x-k8s.io/cloned-from-name": "demo-new"}
+    return installing(
+        machine_deployments=[asked],
+        machines=[{**old, **machine_of, "metadata": {**old["metadata"], **machine_of.get("metadata", {})}}, new],
+        maas_machines=[{**old_maas, "metadata": {**old_maas["metadata"], **maas_machine_of}}, new_maas],
+    )
+
+
+@pytest.mark.parametrize(
+    ("machine_of", "maas_machine_of", "ends"),
+    [
+        ({}, {"annotations": {"cluster.x-k8s.io/cloned-from-name": "demo-old"}}, False),
+        ({"spec": {"bootstrap": {"dataSecretName": "user-data-old"}}}, {}, False),
+        ({}, {"annotations": {"cluster.x-k8s.io/cloned-from-name": "demo-new"}}, True),
+        ({}, {}, True),
+    ],
+    ids=["another template", "another configuration", "the same", "unknown"],
+)
+def test_only_machines_of_the_present_settings_end_a_wait(
+    machine_of: dict[str, Any], maas_machine_of: dict[str, Any], ends: bool
+) -> None:
+    found = look(corrected(machine_of, maas_machine_of), "nodes", 100 * GRACE)
+    assert (found.stop is not None) == ends
+    assert ("made from earlier settings of the node pool" in found.lines["machine old"]) != ends
+
+
+def test_a_machine_that_names_somebody_elses_says_so_and_ends_the_wait() -> None:
+    body = maas_machine("a", deployed="True//")
+    body["spec"] = {"providerID": "maas:///az1/abc123"}
+    body["metadata"]["annotations"] = {"cluster.x-k8s.io/paused": "true", "metalshift.maas/not-ours": "abc123"}
+    found = look(installing(maas_machines=[body]), "nodes", GRACE)
+    assert found.lines["machine a"] == "machine a: names abc123, which is not this cluster's; paused"
+    assert found.stop is not None
+
+
+@pytest.mark.parametrize(
+    ("deployed", "touched"),
+    [
+        (NO_MACHINE, True),
+        (f"{NOT_DEPLOYED} Unable to allocate machine: status: 503, message: x", True),
+        (f"{NOT_DEPLOYED} Post http://maas/MAAS: connection refused", True),
+        ("Unknown/MachineNotFound/Unable to find machine: status: 503, message: x", True),
+        (NOPE, False),
+        (f"{NOT_DEPLOYED} Unable to deploy machine: status: 409, message: x", False),
+        (f"{NOT_DEPLOYED} Unable to allocate machine: status: 400, message: no such zone", False),
+        ("False/MachineDeploying/", False),
+    ],
+)
+def test_a_machine_over_which_the_provider_sleeps_is_to_be_touched(deployed: str, touched: bool) -> None:
+    """The provider sleeps up to 1000 seconds after what may be over by now."""
+    seen = installing(deployed)
+    assert look(seen, "nodes", SETTLE - 1).touch == ()
+    assert look(seen, "nodes", SETTLE).touch == (((MAAS_MACHINES, "a"),) if touched else ())
 
 
 def test_what_is_wrong_with_a_hosted_cluster_that_runs_ends_no_wait_for_nodes() -> None:

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the provider would do to machines for ever, and how a task that gives up or waits on keeps it from that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from hosted.play import run
+from hosted.test_modules_lab import Hosted
+from integration.harness import Outcome
+from lab.kube.api import MAAS_MACHINES, Object
+from lab.kube.handle import Lab
+
+NAME = "loops"
+PLACE = f"clusters-{NAME}"
+PAUSED, GIVEN_UP, NOT_OURS = "cluster.x-k8s.io/paused", "metalshift.maas/given-up", "metalshift.maas/not-ours"
+# A loop of the stand-in, as that of the real provider, goes round a dozen times a second.
+TIME_FOR_A_LOOP = 2.0
+
+
+@pytest.fixture(scope="module")
+def hosted(lab: Lab) -> Iterator[Hosted]:
+    """A hosted cluster whose machines can get their configuration, without any."""
+    found = Hosted(lab)
+    found.done("hosted_cluster", {**found.cluster, "name": NAME, "wait_for": "ignition"})
+    yield found
+    lab.heal()
+    found.done("hosted_cluster", {"name": NAME, "state": "absent"})
+
+
+def pool(hosted: Hosted, **options: Any) -> Outcome:
+    given = {**hosted.pool, "name": NAME, "cluster": NAME, "wait_timeout": 240, "wait_sleep": 1, **options}
+    return run(hosted.lab, "node_pool", given)
+
+
+def maas_machines(lab: Lab) -> list[Object]:
+    return lab.api.list(MAAS_MACHINES, PLACE)
+
+
+def stands_still(lab: Lab) -> bool:
+    """Whether nobody writes the MaasMachines for as long as a loop goes round many times."""
+    before = [body["metadata"]["resourceVersion"] for body in maas_machines(lab)]
+    time.sleep(TIME_FOR_A_LOOP)
+    return before == [body["metadata"]["resourceVersion"] for body in maas_machines(lab)]
+
+
+def test_a_wait_that_gives_up_ends_the_loop_and_the_next_run_puts_it_right(hosted: Hosted) -> None:
+    """MAAS refuses an image that it has not got: allocated, deployed and released, without a pause."""
+    lab = hosted.lab
+    refused = pool(hosted, image="custom/nope", replicas=1)
+    assert refused["failure"]["kind"] == "failed_state", refused.msg
+    assert "MAAS does not know the image" in refused.msg
+    assert "paused until the next run: the provider would take and release machines of MAAS without end" in refused.msg
+    lab.until("the loop ends", lambda: stands_still(lab), 20)
+    [old] = maas_machines(lab)
+    assert {PAUSED, GIVEN_UP} <= set(old["metadata"]["annotations"])
+    [told] = [
+        one
+        for one in run(lab, "hosted_cluster_diagnosis", {"name": NAME})["diagnosis"]
+        if one["object"] == f"MaasMachine {PLACE}/{old['metadata']['name']}" and "paused" in one["what"]
+    ]
+    assert "paused since a task gave up waiting for it" in told["what"]
+    right = pool(hosted, replicas=1)
+    assert not right.failed, right.msg
+    assert right["node_pool"]["available_replicas"] == 1
+    [new] = maas_machines(lab)
+    assert new["metadata"]["name"] != old["metadata"]["name"]
+    assert not {PAUSED, GIVEN_UP} & set(new["metadata"].get("annotations") or {})
+
+
+def test_a_machine_that_is_marked_as_somebody_elses_is_paused_and_goes_without_a_release(hosted: Hosted) -> None:
+    """What the provider adopts after it has given it back, as seen with the real one."""
+    lab = hosted.lab
+    assert not pool(hosted, replicas=1).failed
+    lab.fault("never-boots")
+    kept = {body["metadata"]["name"] for body in maas_machines(lab)}
+    assert pool(hosted, replicas=2, wait_timeout=30).failed
+    [adopted] = [body for body in maas_machines(lab) if body["metadata"]["name"] not in kept]
+    name, system_id = adopted["metadata"]["name"], adopted["spec"]["providerID"].rpartition("/")[2]
+    marks = {"metalshift_cluster": "clusters/bank", "metalshift_node_pool": "np"}
+    maas = Client(Connection(base=lab.facts["maas_url"], key=ApiKey.parse(lab.facts["maas_api_key"])))
+    maas.post(f"machines/{system_id}/", marks, op="set_workload_annotations")
+
+    found = pool(hosted, replicas=2)
+    assert f"names {system_id}, which is not this cluster's; paused" in found.msg
+    said = f"names {system_id}, which is not this cluster's: MAAS has it marked as a machine of hosted cluster"
+    assert any(said in line for line in found.screen.shown)
+    [paused] = [body for body in maas_machines(lab) if body["metadata"]["name"] == name]
+    assert paused["metadata"]["annotations"][NOT_OURS] == system_id
+
+    lab.heal("never-boots")
+    lab.kubectl("-n", PLACE, "delete", "machine", name, "--wait=false")
+    right = pool(hosted, replicas=2)
+    assert not right.failed, right.msg
+    assert name not in {body["metadata"]["name"] for body in maas_machines(lab)}
+    theirs = maas.get(f"machines/{system_id}/")
+    assert (theirs["status_name"], theirs["workload_annotations"]) == ("Deployed", marks)
+    maas.post(f"machines/{system_id}/", op="release")

@@ -208,7 +208,10 @@ options:
     description:
       - The API key of the provider. If not set, O(maas_api_key) for a new cluster. One that is there keeps its key, and
         the task warns if that is another one.
-      - Give it a MAAS user of its own. That is the only sure way to tell whose a machine is.
+      - It must be that of an administrator of MAAS, since MAAS lets nobody else do what the provider does before each
+        deployment. The task asks MAAS whose it is before it writes it, and refuses that of a plain user.
+      - Give it a MAAS user of its own, an administrator, so that it can be told whose a machine is. This does not keep
+        the providers of other clusters from it, which are administrators as well.
       - A changed key is also given to the provider that runs already, which HyperShift does not do.
       - Once given, it is kept when a later task does not mention it.
     type: str
@@ -222,6 +225,13 @@ options:
         get their certificates.
       - It is refused if the operator was told another one, which would win.
     type: str
+  allow_plain_maas_user:
+    description:
+      - Whether the key of a user who is not an administrator of MAAS is given to the provider. This is for a MAAS that
+        gets the rights of its users from elsewhere (RBAC).
+      - With a plain user of MAAS, the provider takes and releases machines without end, and none is ever deployed.
+    type: bool
+    default: false
   allow_unfit_provider:
     description:
       - Whether the cluster is made even though the provider's version is known not to let nodes join.
@@ -286,6 +296,9 @@ options:
     default: false
 notes:
   - A Secret that the task only names must exist before.
+  - A task that gives up waiting pauses the MaasMachines whose deployment MAAS refuses, since the provider would take
+    and release machines without end. The next task that waits continues them. What names a machine of somebody else is
+    paused as well, and stays so.
 seealso:
   - module: metalshift.maas.node_pool
   - module: metalshift.maas.node_csr
@@ -503,6 +516,7 @@ FOR_MAAS: Options = {
     "provider_maas_api_key": {"type": "str", "no_log": True},
     "credentials_secret": {"type": "str", "no_log": False},
     "provider_image": {"type": "str"},
+    "allow_plain_maas_user": {"type": "bool", "default": False},
     "allow_unfit_provider": {"type": "bool", "default": False},
     "operator_namespace": {"type": "str", "default": "hypershift"},
 }

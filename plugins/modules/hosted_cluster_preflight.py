@@ -60,6 +60,20 @@ options:
   provider_image:
     description: The image of the Cluster API provider for MAAS, if not the operator's own choice.
     type: str
+  provider_maas_endpoint:
+    description: The URL of MAAS for the provider, if another one than O(maas_endpoint).
+    type: str
+  provider_maas_api_key:
+    description:
+      - The API key of the provider, which must be an administrator's. If not set, O(maas_api_key).
+    type: str
+  credentials_secret:
+    description: The Secret in the same namespace that has the provider's key, in place of O(provider_maas_api_key).
+    type: str
+  allow_plain_maas_user:
+    description: Whether the provider's key may be that of a user who is not an administrator of MAAS.
+    type: bool
+    default: false
   etcd_storage_class:
     description: The storage class for etcd. If not set, the default one of the management cluster.
     type: str
@@ -166,6 +180,7 @@ options:
       - architecture
       - disk /dev/sda
       - image
+      - key of the provider
       - machines
       - names in MAAS
       - node ports
@@ -318,6 +333,10 @@ SPEC = Spec(
         "base_domain": {"type": "str"},
         "dns_in_maas": {"type": "bool", "default": False},
         "provider_image": {"type": "str"},
+        "provider_maas_endpoint": {"type": "str"},
+        "provider_maas_api_key": {"type": "str", "no_log": True},
+        "credentials_secret": {"type": "str"},
+        "allow_plain_maas_user": {"type": "bool", "default": False},
         "etcd_storage_class": {"type": "str"},
         "image_content_sources": {"type": "list", "elements": "dict"},
         "services_address": {"type": "str"},
@@ -378,6 +397,8 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         base_domain=params["base_domain"] or "",
         pull_secret=_text_of(params["pull_secret"]),
         provider_image=params["provider_image"] or "",
+        own_provider_key=bool(params["provider_maas_api_key"] or params["credentials_secret"]),
+        allow_plain_maas_user=params["allow_plain_maas_user"],
         storage_class=params["etcd_storage_class"] or "",
         image_content_sources=bool(params["image_content_sources"]),
         dns_in_maas=params["dns_in_maas"],

@@ -12,6 +12,15 @@ Args = Mapping[str, Any]
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG1ldGFsc2hpZnQubWFhcyBsYWIsIG5vdCBmb3IgdXNl lab"
 PULL_SECRET = '{"auths": {"registry.example": {"auth": "c2VzYW1lOm9wZW4tc2VzYW1l"}}}'
+# Keys of an administrator of MAAS that tests give to the provider, in place of the task's own.
+KEYS = (
+    "own:key:for-the-provider",
+    "another:key:for-the-provider",
+    "old:key:sesame",
+    "new:key:sesame",
+    "one:two:open-sesame",
+    "one:two:open-sesame-too",
+)
 RELEASE = "registry.example/ocp/release:4.20.8"
 PROVIDER = "registry.example/cluster-api-provider-maas-controller:v4.9.5-spectro"
 HASTE: Args = {"wait": False}

@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import Outcome, Played, clean_environment, run_task
 from lab.kube.handle import Lab
@@ -26,6 +28,14 @@ def reach(lab: Lab) -> dict[str, str]:
         "maas_endpoint": str(facts["maas_url"]),
         "maas_api_key": str(facts["maas_api_key"]),
     }
+
+
+def another_key(lab: Lab) -> str:
+    """A further API key of the lab's administrator of MAAS."""
+    found = reach(lab)
+    maas = Client(Connection(base=found["maas_endpoint"], key=ApiKey.parse(found["maas_api_key"])))
+    made = maas.post("account/", {"name": "another"}, op="create_authorisation_token")
+    return ":".join(made[part] for part in ("consumer_key", "token_key", "token_secret"))
 
 
 def variables(lab: Lab) -> dict[str, str]:

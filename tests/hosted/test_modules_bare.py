@@ -39,7 +39,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership im
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from hosted import grounds
-from hosted.cases import CLUSTER, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong
+from hosted.cases import CLUSTER, KEYS, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong
 from integration.harness import Outcome, run_task
 from lab.kube.bare import api_server
 from lab.programs import Programs
@@ -129,6 +129,7 @@ def one_ground(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> 
 def ground(one_ground: Ground) -> Ground:
     one_ground.clear()
     one_ground.sim.reset()
+    one_ground.sim.let_in(*KEYS)
     return one_ground
 
 
@@ -441,6 +442,53 @@ def test_the_key_of_whoever_runs_a_task_is_not_given_to_a_provider_that_runs(gro
     assert outcome["warnings"][1].endswith("To give it a new one, set provider_maas_api_key.")
     assert "open-sesame" not in json.dumps(outcome.result)
     assert "warnings" not in ground.done("hosted_cluster", CLUSTER).result
+
+
+PLAIN, STRANGER = "a:plain:sesame", "a:stranger:sesame"
+
+
+def test_the_key_of_a_plain_user_is_refused_before_anything_is_written(ground: Ground) -> None:
+    """With it the provider allocates and releases for ever: what it does in between needs an administrator."""
+    ground.sim.let_in(PLAIN, username="tenant")
+    versions = ground.versions()
+    for given in ({"provider_maas_api_key": PLAIN}, {"maas_api_key": PLAIN}):
+        for check in (True, False):
+            refused = ground.run("hosted_cluster", {**CLUSTER, **given}, check=check)
+            assert refused["failure"]["kind"] == "forbidden"
+            assert "The provider's API key is that of the MAAS user tenant, who is not an administrator" in refused.msg
+            assert "sesame" not in json.dumps(refused.result)
+    assert ground.versions() == versions
+    allowed = ground.done("hosted_cluster", {**CLUSTER, "provider_maas_api_key": PLAIN, "allow_plain_maas_user": True})
+    assert any("the MAAS user tenant, who is not an administrator" in warning for warning in allowed["warnings"])
+
+
+def test_a_key_that_maas_does_not_know_is_refused_and_one_that_cannot_be_asked_about_is_told(ground: Ground) -> None:
+    versions = ground.versions()
+    refused = ground.run("hosted_cluster", {**CLUSTER, "provider_maas_api_key": STRANGER})
+    assert refused["failure"]["kind"] == "credentials"
+    assert refused.msg.startswith(f"MAAS at {ground.sim.url} does not accept the provider's API key.")
+    assert ground.versions() == versions
+    elsewhere = {"provider_maas_endpoint": "http://127.0.0.1:1/MAAS", "provider_maas_api_key": STRANGER}
+    told = ground.done("hosted_cluster", {**CLUSTER, **elsewhere})
+    assert any("is an administrator's, as it must be, could not be told" in warning for warning in told["warnings"])
+    assert "sesame" not in json.dumps(told.result)
+
+
+def test_preflight_says_whose_key_the_provider_would_get(ground: Ground) -> None:
+    ground.sim.let_in(PLAIN, username="tenant")
+
+    def check(**given: Any) -> tuple[str, str]:
+        asked = {"name": "demo", "checks": ["key of the provider"], "fail": False, **given}
+        [found] = ground.done("hosted_cluster_preflight", asked)["preflight"]["checks"]
+        return found["status"], found["found"]
+
+    assert check() == ("ok", "It is that of admin, an administrator.")
+    assert check(provider_maas_api_key=PLAIN)[0] == "failed"
+    assert "that of tenant, who is no administrator of MAAS" in check(maas_api_key=PLAIN)[1]
+    assert check(maas_api_key=PLAIN, provider_maas_api_key=KEYS[0])[0] == "ok"
+    assert check(provider_maas_api_key=PLAIN, allow_plain_maas_user=True)[0] == "warning"
+    ground.done("hosted_cluster", CLUSTER)
+    assert check(maas_api_key=PLAIN) == ("ok", "The cluster keeps the key that it has.")
 
 
 def test_credentials_that_somebody_else_made_are_not_written(ground: Ground) -> None:

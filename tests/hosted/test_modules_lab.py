@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hosted.cases import PROVIDER, SSH_KEY
-from hosted.play import run
+from hosted.play import another_key, run
 from integration.harness import Outcome
 from lab.kube.api import MACHINES, SECRETS
 from lab.kube.examples import IMAGE
@@ -70,14 +70,15 @@ def test_what_the_operators_write_is_no_difference(hosted: Hosted) -> None:
 def test_a_changed_key_reaches_the_running_provider(hosted: Hosted) -> None:
     lab = hosted.lab
     before = _provider_pods(lab)
-    changed = hosted.done("hosted_cluster", {**hosted.cluster, "provider_maas_api_key": "other:key:sesame"})
+    other = another_key(lab)
+    changed = hosted.done("hosted_cluster", {**hosted.cluster, "provider_maas_api_key": other})
     assert [each["before_header"] for each in changed["diff"]][1:] == [
         f"Secret {PLACE}/{NAME}-maas-credentials",
         f"Deployment {PLACE}/capi-provider",
     ]
     lab.until("the provider has been started anew", lambda: _provider_pods(lab).isdisjoint(before))
     copy = lab.api.get(SECRETS, f"{NAME}-maas-credentials", PLACE) or {}
-    assert b64decode(copy["data"]["MAAS_API_KEY"]) == b"other:key:sesame"
+    assert b64decode(copy["data"]["MAAS_API_KEY"]) == other.encode()
     assert not hosted.done("hosted_cluster", hosted.cluster).changed
     hosted.done("hosted_cluster", {"provider_maas_api_key": lab.facts["maas_api_key"]})
 

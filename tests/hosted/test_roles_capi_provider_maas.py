@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hosted.play import play
+from hosted.play import another_key, play
 from hosted.readme import example
 from integration.documented import playbook
 from integration.harness import Played, assert_no_secret
@@ -156,7 +156,7 @@ def test_a_changed_key_reaches_providers_that_run(own: Lab, tmp_path: Path) -> N
     provider = own.api.get(DEPLOYMENTS, "capi-provider", "clusters-demo") or {}
     image = f"{IMAGE}:v4.9.5-spectro"
     assert provider["spec"]["template"]["spec"]["containers"][0]["image"] == image
-    other = "other:key:ofmaas"
+    other = another_key(own)
     played = role(own, tmp_path, image=image, api_key=other)
     assert played.status == 0, played.output
     assert secret(own, SECRET, "clusters-demo")["MAAS_API_KEY"] == other
@@ -164,6 +164,22 @@ def test_a_changed_key_reaches_providers_that_run(own: Lab, tmp_path: Path) -> N
     back = role(own, tmp_path, image=image)
     assert back.status == 0, back.output
     assert secret(own, SECRET, "clusters-demo")["MAAS_API_KEY"] == own.facts["maas_api_key"]
+
+
+def test_a_key_with_which_nothing_is_ever_deployed_is_refused(own: Lab, tmp_path: Path) -> None:
+    image = f"{IMAGE}:v4.9.5-spectro"
+    before = secret(own, SECRET, "clusters")
+    own.fault("maas-key-plain")
+    try:
+        plain = role(own, tmp_path, image=image, api_key=another_key(own))
+    finally:
+        own.heal("maas-key-plain")
+    assert plain.status != 0
+    assert "is that of the MAAS user admin, who is not an administrator" in plain.output
+    stranger = role(own, tmp_path, image=image, api_key="other:key:ofmaas")
+    assert stranger.status != 0
+    assert "MAAS does not accept the key of capi_provider_maas_api_key." in stranger.output
+    assert secret(own, SECRET, "clusters") == before
 
 
 def test_credentials_stay_while_a_hosted_cluster_uses_them(own: Lab, tmp_path: Path) -> None:

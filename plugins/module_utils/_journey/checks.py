@@ -103,6 +103,9 @@ class Wish:
     base_domain: str = ""
     storage_class: str = ""
     provider_image: str = ""
+    # Whether the provider gets a key that is not the task's own.
+    own_provider_key: bool = False
+    allow_plain_maas_user: bool = False
     # As JSON; None where it is not known.
     pull_secret: str | None = field(default=None, repr=False)
     image_content_sources: bool = False
@@ -365,7 +368,29 @@ def rights_in_maas(wish: Wish, user: Object) -> Iterator[Check]:
             "rights in MAAS",
             "warning",
             f"{name} is no administrator: it sees and annotates only machines that are free or its own.",
-            "The provider must use a key of the same user.",
+            "Use an administrator's key, so that the machines of the cluster can be told and marked.",
+        )
+
+
+def provider_key(wish: Wish, user: Object, clusters: Sequence[Object]) -> Iterator[Check]:
+    """MAAS lets only administrators do what the provider does before each deployment."""
+    name = "key of the provider"
+    kept = any(_full_name(each) == wish.label for each in clusters) and not wish.own_provider_key
+    if kept and not user.get("is_superuser"):
+        yield Check(name, "ok", "The cluster keeps the key that it has.")
+    elif user.get("is_superuser"):
+        yield Check(name, "ok", f"It is that of {user.get('username', '?')}, an administrator.")
+    else:
+        allowed = wish.allow_plain_maas_user
+        yield Check(
+            name,
+            "warning" if allowed else "failed",
+            f"It is that of {user.get('username', '?')}, who is no administrator of MAAS: no machine would ever be "
+            "deployed.",
+            ""
+            if allowed
+            else "Give the key of an administrator as provider_maas_api_key; where the rights in MAAS come from "
+            "elsewhere (RBAC), set allow_plain_maas_user: true.",
         )
 
 

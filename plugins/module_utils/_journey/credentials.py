@@ -12,7 +12,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
@@ -22,8 +22,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import stamp_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, endpoint
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection, endpoint
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
@@ -37,6 +39,8 @@ _OPTIONS = {
     secrets.ENDPOINT: ("provider_maas_endpoint", "maas_endpoint"),
     secrets.API_KEY: ("provider_maas_api_key", "maas_api_key"),
 }
+# Nobody waits long to learn whose a key is.
+ASKING_TIMEOUT = 10.0
 FOR_PROVIDER = tuple(separate for separate, _shared in _OPTIONS.values())
 
 
@@ -79,6 +83,64 @@ def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use:
         for key, separate, shared in kept
     ]
     return Wished(body, told)
+
+
+def judge_user(task: Task, secret: Object, *, allow_plain: bool) -> str:
+    """Refuse the key of a user with whom the provider could not deploy; a warning where that could not be told."""
+    stored, key = (str(_usable(part, secrets.value_of(secret, part)) or "") for part in _OPTIONS)
+    try:
+        user = user_of(task, stored, key)
+    except Failure as failure:
+        if failure.kind == "credentials":
+            raise Failure(
+                "credentials",
+                f"MAAS at {endpoint(stored)} does not accept the provider's API key.",
+                object=endpoint(stored),
+                reason=failure.reason or failure.message,
+                hint="Give the key of an administrator of this MAAS as provider_maas_api_key, or as maas_api_key.",
+            ) from None
+        why = (failure.reason or failure.message).rstrip(".")
+        return f"Whether the provider's API key is an administrator's, as it must be, could not be told: {why}."
+    if user.get("is_superuser"):
+        return ""
+    said = f"The provider's API key is that of the MAAS user {user.get('username')}, who is not an administrator"
+    if allow_plain:
+        return f"{said}: each deployment needs that, unless MAAS gets its rights from elsewhere."
+    raise Failure(
+        "forbidden",
+        f"{said}. MAAS lets only administrators do what the provider does before each deployment, so no machine would "
+        "ever be deployed.",
+        object=str(user.get("username")),
+        reason="not an administrator of MAAS",
+        hint="Give the key of an administrator as provider_maas_api_key. Where the rights in MAAS come from elsewhere "
+        "(RBAC), set allow_plain_maas_user: true.",
+    )
+
+
+def user_of(task: Task, stored: str, key: str) -> dict[str, Any]:
+    """Whose the provider's key is. Only a MAAS that the task names is asked, never one that only a Secret names.
+
+    The provider may reach MAAS by an address that does not lead there from here.
+    """
+    asked = dict.fromkeys(
+        endpoint(str(task.params[option])) for option in _OPTIONS[secrets.ENDPOINT] if task.params.get(option)
+    )
+    first = Failure("unreachable", "The task does not say where MAAS is.")
+    for number, url in enumerate(asked):
+        try:
+            return _whoami(task, url, key)
+        except Failure as failure:
+            if failure.kind == "credentials" and url == endpoint(stored):
+                raise
+            first = first if number else replace(failure, kind="unreachable")
+    raise first
+
+
+def _whoami(task: Task, url: str, key: str) -> dict[str, Any]:
+    params = {**task.params, "maas_endpoint": url, "maas_api_key": key, "maas_timeout": ASKING_TIMEOUT}
+    client = task.joined(Client(Connection.from_params(params, task.environment), clock=task.clock))
+    found: dict[str, Any] = client.get("users/", op="whoami")
+    return found
 
 
 def _usable(key: str, value: bytes | None) -> str | None:

@@ -239,11 +239,22 @@ class Run:
         if self.params["credentials_secret"] or (foreign and not given):
             # One that somebody else made may serve several clusters.
             self._check_content("credentials", name, there)
+            if there is not None and not in_use:
+                self._judge_user(there)
             return
         wished = credentials.wished(self.params, name, there, in_use=in_use)
         self.warnings += wished.warnings
         if wished.secret is not None:
-            yield Wish(wished.secret, there)
+            wish = Wish(wished.secret, there)
+            if wish.step:
+                self._judge_user(wished.secret)
+            yield wish
+
+    def _judge_user(self, secret: Object) -> None:
+        """The provider needs an administrator's key: with any other it would take and release machines for ever."""
+        warning = credentials.judge_user(self.task, secret, allow_plain=self.params["allow_plain_maas_user"])
+        if warning:
+            self.warnings.append(warning)
 
     def _rotation(self, live: Object | None, before: list[Wish]) -> credentials.Rotation | None:
         """A change of the credentials that the provider of a cluster that is there has not seen."""

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey import checks, registry
+from ansible_collections.metalshift.maas.plugins.module_utils._journey import checks, credentials, registry
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Check, Demand, Service, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CONFIG_MAPS,
     CRDS,
@@ -68,7 +69,8 @@ RIGHTS: Sequence[Right] = (
     # Nodes that cannot be drained any more are let go.
     Right(MACHINE_SETS, INNER, "list watch patch", on_maas_only=True),
     Right(MACHINES, INNER, "list watch patch", on_maas_only=True),
-    Right(MAAS_MACHINES, INNER, "list watch", on_maas_only=True),
+    # What the provider sleeps over is touched, and what it may not do to machines of others is paused.
+    Right(MAAS_MACHINES, INNER, "list watch patch", on_maas_only=True),
     # A changed key of MAAS is brought to the running provider.
     Right(SECRETS, INNER, "get patch", on_maas_only=True),
     Right(DEPLOYMENTS, INNER, "list patch", on_maas_only=True),
@@ -154,6 +156,18 @@ def _address_of(name: str) -> str:
         return ""
 
 
+def _provider_user(task: Task, wish: Wish) -> Any:
+    """Whose key the provider gets, where it is not the task's own."""
+    if not wish.own_provider_key:
+        return None
+    name, key = task.params.get("credentials_secret"), str(task.params.get("provider_maas_api_key") or "")
+    if name:
+        secret = task.kube.get(SECRETS, name, wish.namespace)
+        key = (secrets.value_of(secret, secrets.API_KEY) or b"").decode(errors="replace")
+    stored = str(task.params.get("provider_maas_endpoint") or task.params["maas_endpoint"])
+    return credentials.user_of(task, stored, key)
+
+
 OF_MAAS: Mapping[str, Read] = {
     "user": lambda task, _wish: task.maas.get("users/", op="whoami"),
     "ready": lambda task, _wish: task.maas.get("machines/", [("status", Status.READY.filter)]),
@@ -175,7 +189,7 @@ OF_KUBERNETES: Mapping[str, Read] = {
     "nodes": lambda task, _wish: task.kube.list(NODES),
     "rights": _rights,
 }
-OF_OTHERS: Mapping[str, Read] = {"release": _release, "resolved": _resolved}
+OF_OTHERS: Mapping[str, Read] = {"release": _release, "resolved": _resolved, "provider_user": _provider_user}
 READS = {**OF_MAAS, **OF_KUBERNETES, **OF_OTHERS}
 SERVERS = (("MAAS", OF_MAAS), ("Kubernetes", OF_KUBERNETES))
 
@@ -243,6 +257,12 @@ JUDGES: Sequence[Judge] = (
         ("user",),
         lambda wish, facts: checks.rights_in_maas(wish, facts["user"]),
         lambda wish: wish.on_maas or wish.dns_in_maas,
+    ),
+    Judge(
+        "key of the provider",
+        ("user", "provider_user", "clusters"),
+        lambda wish, facts: checks.provider_key(wish, facts["provider_user"] or facts["user"], facts["clusters"]),
+        lambda wish: wish.on_maas,
     ),
     Judge(
         "names in MAAS",

@@ -18,7 +18,8 @@ from lab.simulator.control import Control
 from lab.simulator.engine import TRANSITIONS
 from lab.simulator.faults import DOES, Fault, MachineFault, Stay
 from lab.simulator.log import RequestLog
-from lab.simulator.model import Machine
+from lab.simulator.model import Machine, Token, User
+from lab.simulator.seed import ADMIN
 from lab.simulator.server import Server
 from lab.simulator.state import State
 from lab.simulator.world import DEFAULT_VERSION, World
@@ -88,6 +89,14 @@ class Simulator:
         with self.world.at_rest() as state:
             user = state.users.only(username=username)
             return (state.tokens.first(user=user) or state.new_token(user)).api_key
+
+    def let_in(self, *api_keys: str, username: str = ADMIN) -> None:
+        """These are keys of that user as well, who is made as a plain one if there is none of the name."""
+        with self.world.at_rest() as state:
+            user = state.users.first(username=username) or state.users.make(User, username=username, email="")
+            for api_key in api_keys:
+                consumer, key, secret = api_key.split(":")
+                state.tokens.make(Token, user=user, name="given", consumer=consumer, key=key, secret=secret)
 
     # -- looking inside ---------------------------------------------------------------------------------------------
 

@@ -87,9 +87,13 @@ class Found:
     cluster: str = ""
     virtual: bool = True
     known: bool = True
+    # Of a VM that MAAS does not know: whether it proves to be what a run left, so that nothing is lost with it.
+    half_made: bool = False
+    # Why nobody can say which VM the machine is, in words.
+    doubt: str = ""
 
     @classmethod
-    def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "") -> Found:
+    def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "", doubt: str = "") -> Found:
         """A machine as MAAS's JSON tells; `me` is the user of the key, who owns what this run commissions.
 
         `host` is for VMs that were added to MAAS as machines: MAAS has no VM host for them.
@@ -102,6 +106,7 @@ class Found:
             owner="" if owner == me else owner,
             cluster=holder(machine) if is_hosted(machine) else "",
             virtual=is_virtual(machine),
+            doubt=doubt,
         )
 
     @property
@@ -116,37 +121,109 @@ class Census:
     claim: str
     # By number, in its order.
     members: Mapping[int, Found] = field(default_factory=dict)
-    # VMs of the set on a second host, that MAAS does not know: a host could not be seen while its VM was made anew.
+    # What runs that were killed left half made beside another VM of the name.
     doubles: tuple[Found, ...] = ()
     # By number: why its hostname cannot be had.
     taken: Mapping[int, Failure] = field(default_factory=dict)
+    # VMs of the claim that nobody takes or removes, because they may be somebody's.
+    doubtful: tuple[Doubtful, ...] = ()
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """A VM that is left alone, and the sentence that says so with all places that it is in."""
+
+    name: str
+    host: str
+    text: str
+    # Whether it says that it is of this claim.
+    is_own: bool = True
+
+    @property
+    def failure(self) -> Failure:
+        hint = "See which one is needed, remove the other in its LXD, and run the task again."
+        return Failure("conflict", self.text, self.name, hint=hint)
+
+
+@dataclass(frozen=True)
+class Namesakes:
+    """What there is of one name: the VM that is meant, what goes, what is left alone, and what is in the way."""
+
+    member: Found | None = None
+    doubles: tuple[Found, ...] = ()
+    doubtful: tuple[Doubtful, ...] = ()
+    taken: Failure | None = None
 
 
 def census(claim: str, found: Iterable[Found]) -> Census:
     """Sort what was found; names that are not of the claim do not matter."""
     named: dict[int, list[Found]] = {}
-    for one in sorted(found, key=lambda one: (not one.known, natural(one.host))):
+    for one in found:
         number = number_of(claim, one.name)
         if number is not None:
             named.setdefault(number, []).append(one)
-    members: dict[int, Found] = {}
-    doubles: list[Found] = []
-    taken: dict[int, Failure] = {}
-    for number in sorted(named):
-        refusals = {one: _refusal(one, claim) for one in named[number]}
-        own = [one for one, refusal in refusals.items() if not refusal]
-        others = [(one.known, refusal) for one, refusal in refusals.items() if refusal]
-        # Among machines that MAAS knows, a hostname is there once.
-        if others and (others[0][0] or not own):
-            taken[number] = others[0][1]
-            doubles += own
-        else:
-            members[number] = own[0]
-            doubles += [one for one in own[1:] if own[0].host and one.host != own[0].host]
-    return Census(claim, members, tuple(doubles), taken)
+    sorted_out = {number: namesakes(claim, named[number]) for number in sorted(named)}
+    return Census(
+        claim,
+        {number: one.member for number, one in sorted_out.items() if one.member},
+        tuple(double for one in sorted_out.values() for double in one.doubles),
+        {number: one.taken for number, one in sorted_out.items() if one.taken},
+        tuple(doubtful for one in sorted_out.values() for doubtful in one.doubtful),
+    )
 
 
-def _refusal(found: Found, claim: str) -> Failure | None:
+def namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
+    """Sort what was found under one name."""
+    # The machine of MAAS first: there a hostname exists once. What has been in use before what never was.
+    ordered = sorted(found, key=lambda one: (not one.known, one.half_made, natural(one.host)))
+    refusals = [(one, refusal(one, claim)) for one in ordered]
+    own = [one for one, why in refusals if why is None]
+    others = [(one, why) for one, why in refusals if why is not None]
+    if others and (others[0][0].known or not own):
+        (first, taken), (halves, rest) = others[0], _halves(own)
+        return Namesakes(None, halves, tuple(_beside(one, first) for one in rest), taken)
+    first, *more = own
+    halves, rest = _halves(more)
+    if rest and not first.known:
+        doubtful = tuple(_nowhere_known(one, [first, *rest]) for one in (first, *rest))
+        return Namesakes(None, halves, doubtful, doubtful[0].failure)
+    strangers = [replace(_beside(one, first), is_own=False) for one, _why in others if one.host != first.host]
+    return Namesakes(first, halves, (*_in_doubt(first), *(_beside(one, first) for one in rest), *strangers))
+
+
+def _halves(several: Iterable[Found]) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
+    """Those that prove to be half made, and the others."""
+    listed = tuple(several)
+    return tuple(one for one in listed if one.half_made), tuple(one for one in listed if not one.half_made)
+
+
+def _in_doubt(machine: Found) -> tuple[Doubtful, ...]:
+    return (Doubtful(machine.name, machine.host, f"{machine.doubt}. Neither is touched."),) if machine.doubt else ()
+
+
+def _beside(found: Found, first: Found) -> Doubtful:
+    """A VM on a host, beside the one that has the name."""
+    place = f" as well as on {first.host}" if first.host else ""
+    meant = f"MAAS's machine is the VM on {first.host}" if first.host else f"MAAS's machine {first.name} is another one"
+    if not first.known:
+        meant = f"the VM on {first.host} is the one of this task"
+    text = f"{found.name} is on {found.host}{place}: {meant}. The VM on {found.host} is left alone."
+    return Doubtful(found.name, found.host, text)
+
+
+def _nowhere_known(found: Found, several: Sequence[Found]) -> Doubtful:
+    places = " and on ".join(sorted(one.host for one in several))
+    text = f"{found.name} is on {places}, and MAAS does not know either. Both are left alone."
+    return Doubtful(found.name, found.host, text)
+
+
+def _in_use(found: Found) -> Doubtful:
+    """A VM that MAAS does not know, although it has been started: nobody knows what is on its disks."""
+    text = f"{found.name} on {found.host} has been in use, and MAAS does not know it. It is left alone."
+    return Doubtful(found.name, found.host, text)
+
+
+def refusal(found: Found, claim: str) -> Failure | None:
     """Why somebody else has a name; None if the set has it."""
     name = found.name
     if not found.virtual:
@@ -213,6 +290,8 @@ class SetPlan:
     addresses: Mapping[str, Mapping[str, str]]
     # Removed before anything is made, because they are made again under the same names.
     moved: tuple[Leaving, ...] = ()
+    # What would be removed if it were not in doubt.
+    left: tuple[Doubtful, ...] = ()
 
     @property
     def gone(self) -> tuple[Leaving, ...]:
@@ -237,8 +316,9 @@ def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, st
     """What brings a set to its number. `held`: by address, the VM that has it, or what else it is."""
     members = {one.name: one for one in found.members.values()}
     hosts = [replace(host, schedulable=False) if host.name in wish.evacuated else host for host in hosts]
-    remove = _removed(wish, hosts, members)
-    staying = _without(members, remove)
+    going = _removed(wish, hosts, members)
+    remove, left = _certain(going)
+    staying = _without(members, going)
     moved = _moved(wish, staying)
     keep = tuple(_without(staying, moved).values())
     make = _made(wish, hosts, found, keep, moved)
@@ -249,7 +329,23 @@ def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, st
         (*remove, *(Leaving(double, f"there is another {double.name}") for double in found.doubles)),
         _addresses(wish, names, held or {}),
         moved,
+        tuple(dict.fromkeys((*left, *(one for one in found.doubtful if one.is_own)))) if wish.count == 0 else left,
     )
+
+
+def _certain(going: Iterable[Leaving]) -> tuple[tuple[Leaving, ...], tuple[Doubtful, ...]]:
+    """Those that are known well enough to be removed, and what is said of the others."""
+    doubts = [(leaving, certain(leaving.found)[1]) for leaving in going]
+    return tuple(one for one, doubt in doubts if not doubt), tuple(doubt for _one, doubt in doubts if doubt)
+
+
+def certain(found: Found | None) -> tuple[Found | None, Doubtful | None]:
+    """A VM that is to be removed, or what is said if nobody knows whose it is."""
+    if found is None:
+        return None, None
+    if found.doubt:
+        return None, _in_doubt(found)[0]
+    return (found, None) if found.known or found.half_made else (None, _in_use(found))
 
 
 def _without(members: Mapping[str, Found], several: Sequence[Leaving]) -> dict[str, Found]:
@@ -261,6 +357,9 @@ def _moved(wish: Wish, members: Mapping[str, Found]) -> tuple[Leaving, ...]:
     going = [one for one in members.values() if one.host in wish.evacuated]
     for one in going:
         _refuse_hosted(one)
+        _certain_one, doubt = certain(one)
+        if doubt:
+            raise doubt.failure
     return tuple(Leaving(one, f"{one.host} is evacuated") for one in going)
 
 

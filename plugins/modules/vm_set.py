@@ -22,6 +22,8 @@ description:
   - A host is never filled beyond its cores, memory and storage pools, over-commit included. If there is not room for
     all, nothing is made, and the message says for every host why not.
   - A VM of the same name that another claim or another user holds is never touched.
+  - Where two LXD hosts have a VM of one name, the one that MAAS means is the one of the set. Of the others only those
+    are removed that a killed run left half made. All else is left alone, and named with both places.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_maas_lxd

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -15,6 +16,7 @@ from chaos.assassin import COMMITTED, Door
 from chaos.runs import Run
 from integration.vm_hosts import Hosts
 from lab.simulator import Simulator
+from lab.simulator.http import Request, Response
 
 WAYS = ("maas", "lxd")
 SIZE = {"cores": 2, "memory": "2GiB", "disks": [{"size": "8GB"}, {"size": "1GB"}]}
@@ -144,3 +146,27 @@ def test_runs_at_once_make_one_set(hosts: Hosts, via: str) -> None:
             assert sorted(hosts.in_lxd) == sorted(hosts.in_maas) == list(ADDRESSES), time
             complete(hosts, door, via, ABSENT)
             assert_nothing_left(hosts, f"time {time}")
+
+
+def test_a_run_that_loses_the_race_for_a_name_takes_the_other_vm_and_removes_its_own(hosts: Hosts, door: Door) -> None:
+    """Another run of the same task adds its VM to MAAS while this one makes its own elsewhere."""
+    lxd, arrived, go = hosts.servers["kvm1"].door, threading.Event(), threading.Event()
+
+    def held_back(request: Request) -> Response | None:
+        if request.method == "POST":
+            arrived.set()
+            go.wait(30)
+        return lxd.answer(request)
+
+    lxd.keeper = held_back
+    wish = {"claim": "cp", "count": 1, **SIZE}
+    slow = begin(hosts, door, "lxd", {**wish, "hosts": ["kvm1"]})
+    assert arrived.wait(30)
+    complete(hosts, door, "lxd", {**wish, "hosts": ["kvm2"]})
+    go.set()
+    result = slow.end()
+    assert result is not None
+    assert not result.get("failed"), result["msg"]
+    assert (result["summary"], result["vms"][0]["vm_host"]) == ({"ready": 1}, "kvm2")
+    assert (hosts.in_lxd, list(hosts.in_maas), len(hosts.volumes)) == ({"cp-1": "kvm2"}, ["cp-1"], 1)
+    assert not complete(hosts, door, "lxd", wish)["changed"]

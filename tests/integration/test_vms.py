@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,11 @@ from integration.test_twelve_steps import STEPS, assert_predicted
 from integration.vm_hosts import QUICK, Hosts
 from lab.authority import self_signed
 from lab.simulator import Simulator
-from lab.simulator.lxd import Certificate
+from lab.simulator.http import Request, Response
+from lab.simulator.lxd import Certificate, Instance
+from lab.simulator.lxd.door import Door
+from lab.simulator.lxd.instance import RUNNING
+from lab.simulator.server import Answer
 
 WAYS = ("maas", "lxd")
 SUBNET = "10.99.0.0/24"
@@ -606,12 +613,145 @@ def test_a_vm_that_somebody_made_for_himself_is_not_touched(hosts: Hosts, module
     assert (place_of(hosts), hosts.writes()) == (f"{name}@kvm2", [])
 
 
-def test_what_a_killed_run_left_is_removed(hosts: Hosts) -> None:
-    leave_in_lxd(hosts, "web", "kvm2", "web")
-    assert hosts.run("vm", "lxd", hostname="web", state="absent").changed
-    leave_in_lxd(hosts, "cp-7", "kvm3", "cp")
-    assert hosts.run("vm_set", "lxd", claim="cp", state="absent").changed
-    assert hosts.in_lxd == {}
+@pytest.mark.parametrize(
+    ("module", "args", "name", "claim"),
+    [("vm", {"hostname": "web"}, "web", "web"), ("vm_set", {"claim": "cp"}, "cp-7", "cp")],
+)
+def test_what_a_killed_removal_left_is_removed(hosts: Hosts, module: str, args: Args, name: str, claim: str) -> None:
+    leave_in_lxd(hosts, name, "kvm2", claim)
+    unmarked = hosts.run(module, "lxd", **args, state="absent")
+    says = f"{name} on kvm2 has been in use, and MAAS does not know it. It is left alone."
+    assert (says in unmarked.msg, hosts.writes(), list(hosts.in_lxd)) == (True, [], [name]), unmarked.msg
+    hosts.servers["kvm2"].projects["maas"][name].description = "(being removed by metalshift.maas)"
+    gone = hosts.run(module, "lxd", **args, state="absent")
+    assert (gone.failed, gone.changed, hosts.in_lxd) == (False, True, {}), gone.msg
+
+
+# -- several VMs of one name ------------------------------------------------------------------------------------------
+
+
+def copy_of(hosts: Hosts, name: str, host: str, **config: str) -> Instance:
+    """Another VM of a name on another host, with MAC addresses of its own: as when a host that was lost comes back."""
+    made = deepcopy(hosts.servers[hosts.in_lxd[name]].projects["maas"][name])
+    made.config |= {"volatile.eth0.hwaddr": "00:16:3e:00:00:01", "volatile.uuid": f"{host}-{name}", **config}
+    made.running = True
+    hosts.servers[host].projects["maas"][name] = made
+    hosts.clear()
+    return made
+
+
+def half_made(hosts: Hosts, name: str, host: str) -> None:
+    """What a run leaves that is killed before MAAS learns of the VM: it was never started."""
+    made = copy_of(hosts, name, host, **{"volatile.apply_template": "create"})
+    made.running = False
+    made.config.pop("volatile.last_state.power", None)
+
+
+def copies(hosts: Hosts, name: str) -> list[str]:
+    return [host for host, server in hosts.servers.items() if name in server.projects["maas"]]
+
+
+def answers_last(hosts: Hosts, host: str) -> None:
+    """Its LXD answers when the others have."""
+    others = [server.door for name, server in hosts.servers.items() if name != host]
+    hosts.servers[host].door.keeper = partial(after, others, hosts.servers[host].door.answer)
+
+
+def after(others: Sequence[Door], answer: Answer, request: Request) -> Response | None:
+    """Answer a request when these LXDs have told of their volumes, which is the last that a reader asks for."""
+    for _look in range(1000):
+        if all(any("volumes" in entry.path for entry in door.requests) for door in others):
+            break
+        time.sleep(0.001)
+    return answer(request)
+
+
+TWICE = "cp-1 is on kvm1 as well as on kvm2: MAAS's machine is the VM on kvm2. The VM on kvm1 is left alone."
+
+
+@pytest.mark.parametrize("last", ["kvm1", "kvm2"])
+@pytest.mark.parametrize("wish", [{"count": 1}, {"count": 1, "evacuate": ["kvm3"]}, {"state": "absent"}], ids=str)
+def test_the_vm_of_maas_is_the_one_it_knows_whichever_host_answers_first(hosts: Hosts, wish: Args, last: str) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
+    live = hosts.servers["kvm2"].projects["maas"]["cp-1"]
+    copy_of(hosts, "cp-1", "kvm1")
+    answers_last(hosts, last)
+    came = hosts.run("vm_set", "lxd", claim="cp", **wish)
+    if wish.get("state") == "absent":
+        assert (came.failed, came["failure"]["kind"], copies(hosts, "cp-1"), list(hosts.in_maas)) == (
+            True, "conflict", ["kvm1"], [],
+        ), came.msg  # fmt: skip
+        assert TWICE in came.msg
+        again = hosts.run("vm_set", "lxd", claim="cp", **wish)
+        assert (again.failed, again.changed, copies(hosts, "cp-1")) == (True, False, ["kvm1"]), again.msg
+        assert "cp-1 on kvm1 has been in use, and MAAS does not know it" in again.msg
+        return
+    assert (came.failed, came.changed, hosts.writes()) == (False, False, []), came.msg
+    assert TWICE in came["warnings"][0]
+    assert came["vms"][0]["vm_host"] == "kvm2"
+    assert hosts.servers["kvm2"].projects["maas"]["cp-1"] is live
+
+
+@pytest.mark.parametrize("last", ["kvm1", "kvm2"])
+def test_a_vm_that_exists_twice_is_removed_where_maas_has_it(hosts: Hosts, last: str) -> None:
+    hosts.run("vm", "lxd", hostname="web", hosts=["kvm2"])
+    copy_of(hosts, "web", "kvm1")
+    answers_last(hosts, last)
+    kept = hosts.run("vm", "lxd", hostname="web")
+    assert (kept.failed, kept.changed, kept["vm"]["vm_host"]) == (False, False, "kvm2"), kept.msg
+    came = hosts.run("vm", "lxd", hostname="web", state="absent")
+    assert (came.failed, copies(hosts, "web"), list(hosts.in_maas)) == (True, ["kvm1"], []), came.msg
+    assert "The VM on kvm1 is left alone." in came.msg
+
+
+def test_what_maas_says_decides_where_mac_addresses_do_not(hosts: Hosts) -> None:
+    """A VM that was restored from a backup on another host has the same ones."""
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
+    mac = hosts.in_maas["cp-1"].interfaces[0].mac_address
+    copy_of(hosts, "cp-1", "kvm1", **{"volatile.eth0.hwaddr": str(mac)})
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1)
+    assert (came.failed, came.changed, came["vms"][0]["vm_host"]) == (False, False, "kvm2"), came.msg
+    hosts.in_maas["cp-1"].power_parameters["power_address"] = "192.0.2.7:8443"
+    for wish in ({"count": 1}, {"state": "absent"}):
+        hosts.clear()
+        came = hosts.run("vm_set", "lxd", claim="cp", **wish)
+        said = came.msg if came.failed else came["warnings"][0]
+        assert "cp-1 is on kvm1 and on kvm2, and MAAS does not tell which of them it means" in said
+        assert (came.failed, hosts.writes(), copies(hosts, "cp-1")) == ("state" in wish, [], ["kvm1", "kvm2"])
+
+
+def test_what_a_killed_run_left_half_made_beside_the_vm_is_removed(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
+    half_made(hosts, "cp-1", "kvm1")
+    foreseen = hosts.run("vm_set", "lxd", claim="cp", count=1, check=True)
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1)
+    assert not came.failed, came.msg
+    assert [(one["hostname"], one["vm_host"]) for one in came["removed"]] == [("cp-1", "kvm1")]
+    assert (foreseen["diff"], copies(hosts, "cp-1")) == (came["diff"], ["kvm2"])
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": RUNNING}, {"claim": ""}, {"template": "copy"}, {"image": "true"}], ids=str
+)
+def test_what_may_hold_something_is_not_half_made(hosts: Hosts, change: Mapping[str, str]) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
+    half_made(hosts, "cp-1", "kvm1")
+    keys = {"claim": "user.metalshift_claim", "template": "volatile.apply_template", "image": "image.os"}
+    made = hosts.servers["kvm1"].projects["maas"]["cp-1"]
+    made.config |= {keys[key]: value for key, value in change.items() if key in keys}
+    made.status = change.get("status", made.status)
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1)
+    assert (came.failed, came.changed, hosts.writes()) == (False, False, []), came.msg
+    assert copies(hosts, "cp-1") == ["kvm1", "kvm2"]
+
+
+def test_of_two_vms_that_maas_does_not_know_none_is_taken_or_removed(hosts: Hosts) -> None:
+    leave_in_lxd(hosts, "cp-1", "kvm2", "cp")
+    copy_of(hosts, "cp-1", "kvm1")
+    for wish in ({"count": 1}, {"state": "absent"}):
+        came = hosts.run("vm_set", "lxd", claim="cp", **wish)
+        assert "cp-1 is on kvm1 and on kvm2, and MAAS does not know either" in came.msg
+        assert (hosts.writes(), copies(hosts, "cp-1")) == ([], ["kvm1", "kvm2"])
 
 
 # -- troubles ----------------------------------------------------------------------------------------------------------

@@ -251,3 +251,50 @@ def test_a_set_killed_five_times_is_completed_by_other_runs(host: RealHost, via:
             assert (sorted(host.in_lxd), sorted(host.in_maas), len(host.volumes)) == (NAMES, NAMES, 5), at
             complete(ABSENT)
             assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, []), at
+
+
+# -- several VMs of one name -------------------------------------------------------------------------------------------
+
+
+def test_of_two_vms_of_a_name_the_one_of_maas_is_taken_and_the_other_stays(host: RealHost, lxd: Place) -> None:
+    """A host that was lost comes back: here another project of the LXD plays it."""
+    other = f"{host.project}-old"
+    lxd.ask("POST", "projects", {"name": other, "config": {"features.images": "true"}})
+    old = {**host.reach["lxd_hosts"][0], "name": "old-host", "project": other}
+    wish = host.options("lxd", {"claim": "cp", "count": 1, **SMALL, "tags": []})
+    host.run("vm_set", "lxd", claim="cp", count=1, **SMALL)
+    copy = {"type": "copy", "source": "cp-1", "project": host.project}
+    query, devices = f"?project={other}", host.lxd.local.get(f"/1.0/instances/cp-1?project={host.project}")["devices"]
+    # Neither its volume nor its name on the network can be had twice on one LXD.
+    devices |= {"disk1": {"type": "none"}, "eth0": {"type": "none"}}
+    body = {"name": "cp-1", "type": "virtual-machine", "source": copy, "devices": devices}
+    state = f"/1.0/instances/cp-1/state?project={host.project}"
+    try:
+        # LXD copies no VM that runs.
+        host.lxd.local("PUT", state, {"action": "stop", "force": True, "timeout": 30})
+        host.lxd.local("POST", f"/1.0/instances{query}", body)
+        host.lxd.local("PUT", state, {"action": "start", "timeout": 30})
+        before = host.lxd.local.get(f"/1.0/instances/cp-1?project={host.project}")["config"]["volatile.uuid"]
+        for order in ([old, wish["lxd_hosts"][0]], [wish["lxd_hosts"][0], old]):
+            came = run_task(host.sim, "vm_set", {**wish, "lxd_hosts": order})
+            assert (came.failed, came.changed, came["vms"][0]["vm_host"]) == (False, False, HOST), came.msg
+            assert f"cp-1 is on old-host as well as on {HOST}" in came["warnings"][0]
+        now = host.lxd.local.get(f"/1.0/instances/cp-1?project={host.project}")
+        assert (now["config"]["volatile.uuid"], now["status"]) == (before, "Running")
+        gone = run_task(host.sim, "vm_set", {**wish, "lxd_hosts": [old, wish["lxd_hosts"][0]], "state": "absent"})
+        assert (gone.failed, host.in_lxd, host.in_maas) == (True, {}, {}), gone.msg
+        assert [each["name"] for each in host.lxd.local.get(f"/1.0/instances{query}&recursion=1")] == ["cp-1"]
+        assert "The VM on old-host is left alone." in gone.msg
+        # What was made empty and never started is another matter.
+        host.lxd.local("DELETE", f"/1.0/instances/cp-1{query}")
+        host.run("vm_set", "lxd", claim="cp", count=1, **SMALL)
+        empty = {"config": {"user.metalshift_claim": "cp"}, "source": {"type": "none"}, "devices": {}}
+        root = {"root": {"type": "disk", "path": "/", "pool": "default", "size": "1GB"}}
+        host.lxd.local("POST", f"/1.0/instances{query}", {**body, **empty, "devices": root})
+        came = run_task(host.sim, "vm_set", {**wish, "lxd_hosts": [old, wish["lxd_hosts"][0]]})
+        assert (came.failed, [one["vm_host"] for one in came["removed"]]) == (False, ["old-host"]), came.msg
+        assert host.lxd.local.get(f"/1.0/instances{query}&recursion=1") == []
+    finally:
+        for name in [each["name"] for each in host.lxd.local.get(f"/1.0/instances{query}&recursion=1")]:
+            host.lxd.local("DELETE", f"/1.0/instances/{name}{query}")
+        host.lxd.local("DELETE", f"/1.0/projects/{other}")

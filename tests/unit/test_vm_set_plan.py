@@ -145,37 +145,98 @@ def test_a_killed_run_finds_its_vms_again(facts: dict[str, Any]) -> None:
     assert ([one.name for one in result.keep], made(result), removed(result)) == (["cp-1"], "cp-2@host-1", "")
 
 
+def half(number: int, host: int, **facts: Any) -> Found:
+    """What a killed run left before MAAS learned of it."""
+    return vm(number, host, **{"known": False, "half_made": True, **facts})
+
+
+def used(number: int, host: int, **facts: Any) -> Found:
+    """A VM that has been started, and that MAAS does not know."""
+    return vm(number, host, **{"known": False, **facts})
+
+
+BESIDE = "cp-1 is on host-{} as well as on host-2: MAAS's machine is the VM on host-2. The VM on host-{} is left alone."
+
+
 @pytest.mark.parametrize(
-    ("found", "member", "doubles"),
+    ("found", "member", "doubles", "says"),
     [
-        ([vm(1, 2), vm(1, 1, known=False)], 2, [1]),
-        ([vm(1, 1, known=False), vm(1, 2)], 2, [1]),
-        ([vm(1, 3, known=False), vm(1, 2, known=False)], 2, [3]),
-        # The same VM, seen twice; and one that may be.
-        ([vm(1, 2), vm(1, 2, known=False)], 2, []),
-        ([replace(vm(1), host=""), vm(1, 2, known=False)], None, []),
-        # What says nothing of the claim is not touched.
-        ([vm(1, 2), vm(1, 1, known=False, claim="")], 2, []),
-        ([vm(1, 2, known=False), vm(1, 1, known=False, claim="")], 2, []),
+        ([vm(1, 2), half(1, 1)], 2, [1], []),
+        ([half(1, 3), half(1, 2)], 2, [3], []),
+        # What has been in use is the VM, and beside it what never was goes.
+        ([half(1, 1), used(1, 2)], 2, [1], []),
+        # Where MAAS's own is, is not known.
+        ([replace(vm(1), host=""), half(1, 2)], None, [2], []),
+        # What may be somebody's is named and stays.
+        ([used(1, 1), vm(1, 2)], 2, [], [BESIDE.format(1, 1)]),
+        ([vm(1, 2), half(1, 1), used(1, 3)], 2, [1], [BESIDE.format(3, 3)]),
+        ([vm(1, 2), half(1, 1, claim="")], 2, [], [BESIDE.format(1, 1)]),
+        ([vm(1, 2), half(1, 1, claim="web")], 2, [], [BESIDE.format(1, 1)]),
+        (
+            [used(1, 2), half(1, 1, claim="")],
+            2,
+            [],
+            ["cp-1 is on host-1 as well as on host-2: the VM on host-2 is the one of this task. The VM on host-1 is "
+             "left alone."],
+        ),
+        (
+            [replace(vm(1), host="", doubt="cp-1 is on host-1 and on host-2, and so on")],
+            None,
+            [],
+            ["cp-1 is on host-1 and on host-2, and so on. Neither is touched."],
+        ),
     ],
-)
-def test_of_a_vm_that_exists_twice_the_one_that_maas_knows_stays(
-    found: list[Found], member: int | None, doubles: list[int]
+)  # fmt: skip
+def test_of_several_vms_of_a_name_only_what_is_half_made_goes(
+    found: list[Found], member: int | None, doubles: list[int], says: list[str]
 ) -> None:
-    counted = census("cp", found)
-    assert counted.members[1].host == (f"host-{member}" if member else "")
-    assert [double.host for double in counted.doubles] == [f"host-{number}" for number in doubles]
-    result = plan(wish(1), hosts_in("a b c"), counted)
-    assert [(leaving.found.host, leaving.reason) for leaving in result.remove] == [
-        (f"host-{number}", "there is another cp-1") for number in doubles
-    ]
+    for order in (found, found[::-1]):
+        counted = census("cp", order)
+        assert counted.members[1].host == (f"host-{member}" if member else "")
+        assert [double.host for double in counted.doubles] == [f"host-{number}" for number in doubles]
+        assert [doubtful.text for doubtful in counted.doubtful] == says
+        result = plan(wish(1), hosts_in("a b c"), counted)
+        assert [(leaving.found.host, leaving.reason) for leaving in result.remove] == [
+            (f"host-{number}", "there is another cp-1") for number in doubles
+        ]
+
+
+def test_of_two_vms_that_were_in_use_and_that_maas_does_not_know_neither_is_the_one() -> None:
+    counted = census("cp", [used(1, 3), used(1, 2), half(1, 1)])
+    says = "cp-1 is on host-2 and on host-3, and MAAS does not know either. Both are left alone."
+    assert ({one.text for one in counted.doubtful}, [one.host for one in counted.doubles]) == ({says}, ["host-1"])
+    with pytest.raises(Failure, match="Both are left alone"):
+        plan(wish(1), hosts_in("a b c"), counted)
+    assert {one.text for one in plan(wish(0), hosts_in("a b c"), counted).left} == {says}
+
+
+@pytest.mark.parametrize(
+    ("found", "removes", "says"),
+    [
+        ([vm(1), half(2, 2)], "cp-2 cp-1", []),
+        ([vm(1), used(2, 2)], "cp-1", ["cp-2 on host-2 has been in use, and MAAS does not know it. It is left alone."]),
+        ([vm(2, 2), used(2, 1)], "cp-2", [BESIDE.format(1, 1).replace("cp-1", "cp-2")]),
+        ([vm(2, 2), used(2, 1, claim="web")], "cp-2", []),
+        ([replace(vm(1), host="", doubt="cp-1 is here, too")], "", ["cp-1 is here, too. Neither is touched."]),
+    ],
+)  # fmt: skip
+def test_what_is_in_doubt_stays_when_the_set_goes(found: list[Found], removes: str, says: list[str]) -> None:
+    result = planned(0, found)
+    assert (removed(result), [one.text for one in result.left]) == (removes, says)
+    assert all(one.failure.kind == "conflict" for one in result.left)
+
+
+def test_no_host_is_evacuated_of_what_is_in_doubt() -> None:
+    with pytest.raises(Failure, match="cp-1 on host-1 has been in use"):
+        planned(1, [used(1, 1)], evacuated=frozenset({"host-1"}))
 
 
 def test_what_a_killed_run_made_under_a_name_that_is_taken_goes() -> None:
-    mine, theirs = vm(1, 2, known=False), vm(1, 1, claim="web")
+    mine, theirs = half(1, 2), vm(1, 1, claim="web")
     counted = census("cp", [mine, theirs])
     assert (counted.members, counted.doubles, list(counted.taken)) == ({}, (mine,), [1])
     assert [leaving.found for leaving in plan(wish(0), hosts_in("a"), counted).remove] == [mine]
+    assert census("cp", [replace(mine, half_made=False), theirs]).doubles == ()
 
 
 MACHINE = {

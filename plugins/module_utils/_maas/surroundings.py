@@ -60,6 +60,10 @@ class Surroundings:
                     raise
                 return
 
+    def known_power_parameters(self, machine: Machine) -> Mapping[str, Any]:
+        """Those that were read of a machine; nothing if this user may not read them."""
+        return self._power.get(machine["system_id"]) or {}
+
     def power_parameters(self, machine: Machine, wished: Wished) -> Mapping[str, Any]:
         """The power parameters of a machine, if the task has anything to say about them."""
         if not wished.power_parameters:

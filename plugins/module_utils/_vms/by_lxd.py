@@ -10,7 +10,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -22,17 +22,22 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fiel
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Requests
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_address import Endpoint, known_endpoint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_closing import is_open
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
-from ansible_collections.metalshift.maas.plugins.module_utils._vms import instances
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found, refusal
+from ansible_collections.metalshift.maas.plugins.module_utils._vms import homes, instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.homes import Copy
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.instances import Instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order
 
+# The project of LXD that MAAS means if it does not say.
+PROJECT = "default"
 ENLISTING = Step(Op.ENLIST, "MAAS does not know it", None, ())
 
 
@@ -47,6 +52,11 @@ class LxdHost:
     cpu_over_commit_ratio: float = 1.0
     memory_over_commit_ratio: float = 1.0
 
+    @property
+    def endpoints(self) -> frozenset[Endpoint | None]:
+        """By which MAAS may know it."""
+        return frozenset({known_endpoint(self.power_address), known_endpoint(self.lxd.connection.endpoint)} - {None})
+
 
 class ByLxd:
     """Makes and removes VMs in LXD, and their machines in MAAS."""
@@ -60,8 +70,10 @@ class ByLxd:
     ) -> None:
         self._machines = machines
         self._requests = Requests(maas, machines)
+        self._around = Surroundings(maas)
         self._hosts = {host.name: host for host in hosts}
         self._link = link
+        self._asked_power = False
         twice = [host.name for host in hosts if [one.name for one in hosts].count(host.name) > 1]
         if twice:
             raise invalid(f"lxd_hosts names {twice[0]} twice.", "Name each host once.")
@@ -108,34 +120,82 @@ class ByLxd:
         return {name for seen in self._seen.values() for name in seen.claims if name.startswith(prefix)}
 
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
-        where: dict[str, list[str]] = {}
-        for host, seen in self._seen.items():
-            for name in names:
-                if name in seen.claims:
-                    where.setdefault(name, []).append(host)
         known = {str(machine["hostname"]): machine for machine in machines}
-        found = []
-        for name, machine in known.items():
-            hosts = where.get(name) or [(machine.get("pod") or {}).get("name", "")]
-            found.append(Found.of(machine, self._machines.me, host=hosts[0]))
-            found += [self._unknown(name, host) for host in hosts[1:]]
-        return [*found, *(self._unknown(name, host) for name in where if name not in known for host in where[name])]
+        return [one for name in {**known, **dict.fromkeys(names)} for one in self._found(name, known.get(name), known)]
 
-    def _unknown(self, name: str, host: str) -> Found:
+    def _found(self, name: str, machine: Machine | None, known: Mapping[str, Machine]) -> list[Found]:
+        """The machine of a name, and the VMs of that name that are not its."""
+        copies = self._copies(name)
+        if machine is None:
+            return [self._unknown(name, copy) for copy in copies]
+        macs = _macs(machine)
+        home = homes.home(name, macs, copies, lambda: self._switched_on(machine, known))
+        pod = str((machine.get("pod") or {}).get("name", ""))
+        # What has no MAC address to compare with may be the machine's own.
+        others = [replace(one, half_made=one.half_made and bool(macs)) for one in copies if one.host != home.host]
+        unknown = [] if home.doubt else [self._unknown(name, copy) for copy in others]
+        return [Found.of(machine, self._machines.me, host=home.host or pod, doubt=home.doubt), *unknown]
+
+    def _copies(self, name: str) -> list[Copy]:
+        return [seen.copy(host, name) for host, seen in self._seen.items() if name in seen.claims]
+
+    def _switched_on(self, machine: Machine, known: Mapping[str, Machine]) -> str:
+        """The host of the task on which MAAS switches a machine by its own name."""
+        if not self._asked_power:
+            self._asked_power = True
+            self._around.read_power_parameters(known.values())
+        power = self._around.known_power_parameters(machine)
+        pod = str((machine.get("pod") or {}).get("name", ""))
+        if not power:
+            return pod if pod in self._hosts else ""
+        where = known_endpoint(str(power.get("power_address") or ""))
+        fits = power.get("instance_name") == machine["hostname"]
+        hosts = [
+            host.name
+            for host in self._hosts.values()
+            if fits and where in host.endpoints and (power.get("project") or PROJECT) == host.lxd.project
+        ]
+        return hosts[0] if hosts else ""
+
+    def _unknown(self, name: str, copy: Copy) -> Found:
         """A VM that MAAS does not know: a killed run left it, or somebody made it for himself."""
-        return Found(name, host, claim=self._seen[host].claims.get(name, ""), known=False)
+        return Found(name, copy.host, claim=copy.claim, known=False, half_made=copy.half_made)
 
     # -- making ---------------------------------------------------------------------------------------
 
-    def make(self, order: Order) -> str:
+    def make(self, order: Order) -> Made:
         host = self._hosts[order.host]
         seen = self._seen[order.host]
         macs = instances.make(host.lxd, seen, self._devices(order, seen), order)
-        machine = self._requests.send(ENLISTING, None, self._form(order, host, macs), "", order.name)
+        try:
+            machine = self._requests.send(ENLISTING, None, self._form(order, host, macs), "", order.name)
+        except Failure as failure:
+            faster = self._faster(order) if "hostname" in failure.fields else None
+            if faster is None:
+                raise
+            return faster
         if machine is None:
             raise Failure("uncertain", f"{order.name} was added to MAAS, and is not there.", object=order.name)
+        if not _macs(machine).intersection(macs):
+            # The answer was lost, and the machine of that name is another one.
+            return self._faster(order) or Made(str(machine["system_id"]), order.host)
         self._link(machine, order)
-        return str(machine["system_id"])
+        return Made(str(machine["system_id"]), order.host)
+
+    def _faster(self, order: Order) -> Made | None:
+        """The VM that another run of the same task has added to MAAS under the name meanwhile; ours goes then."""
+        machine = next(iter(self._machines.listed(hostname=[order.name])), None)
+        if machine is None or refusal(Found.of(machine, self._machines.me), order.claim) is not None:
+            return None
+        host = self._switched_on_now(machine)
+        if host != order.host:
+            self._clear_half_made(order.host, order.name)
+        return Made(str(machine["system_id"]), host or order.host)
+
+    def _switched_on_now(self, machine: Machine) -> str:
+        self._around.read_power_parameters([machine])
+        self._asked_power = True
+        return self._switched_on(machine, {})
 
     def _devices(self, order: Order, seen: Instances) -> dict[str, dict[str, str]]:
         """The interfaces, each on an interface of the host or a network of LXD."""
@@ -178,20 +238,43 @@ class ByLxd:
 
     # -- removing -------------------------------------------------------------------------------------
 
-    def may_remove(self, machine: Machine, name: str) -> None:
-        here = any(name in seen.vms for seen in self._seen.values())
-        if not here and not machine.get("pod"):
+    def may_remove(self, machine: Machine, found: Found) -> None:
+        if found.host not in self._hosts and not machine.get("pod"):
             hosts = ", ".join(self._hosts)
             raise Failure(
                 "not_found",
-                f"{name} cannot be removed: no LXD of this task has it ({hosts}).",
-                object=name,
+                f"{found.name} cannot be removed: no LXD of this task has it ({hosts}).",
+                object=found.name,
                 hint="Add the host that it is on to lxd_hosts, or remove the machine with metalshift.maas.machine.",
             )
 
+    def mark_leaving(self, found: Found) -> None:
+        seen = self._seen.get(found.host)
+        if seen is not None and found.name in seen.vms:
+            instances.mark_leaving(self._hosts[found.host].lxd, seen, found.name)
+
     def clear(self, found: Found) -> bool:
-        host = self._hosts.get(found.host)
-        return host is not None and instances.remove(host.lxd, self._seen[host.name], found.name)
+        if found.host not in self._hosts:
+            return False
+        if not found.known:
+            return self._clear_half_made(found.host, found.name)
+        return instances.remove(self._hosts[found.host].lxd, self._seen[found.host], found.name)
+
+    def _clear_half_made(self, host: str, name: str) -> bool:
+        """Remove what proves to be half made still: another run may have finished it meanwhile."""
+        lxd = self._hosts[host].lxd
+        seen = instances.refreshed(lxd, self._seen[host], name)
+        if name not in seen.claims:
+            return False
+        copy = seen.copy(host, name)
+        if not copy.half_made or (copy.macs and self._machines.listed(mac_address=sorted(copy.macs))):
+            return False
+        return instances.remove(lxd, seen, name, stops=instances.is_leaving(seen.vms.get(name, {})))
+
+
+def _macs(machine: Machine) -> frozenset[str]:
+    links = machine.get("interface_set") or ()
+    return frozenset(str(link["mac_address"]).lower() for link in links if link.get("mac_address"))
 
 
 def _without_network(node: Machine | None, attachments: Sequence[Attachment], seen: Instances) -> list[str]:

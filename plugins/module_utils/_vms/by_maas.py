@@ -31,7 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan impor
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order
 
 
 class ByMaas:
@@ -74,7 +74,7 @@ class ByMaas:
 
     # -- making ---------------------------------------------------------------------------------------
 
-    def make(self, order: Order) -> str:
+    def make(self, order: Order) -> Made:
         seen = next(one for one in self.seen if one.known.host["name"] == order.host)
         try:
             answer = self._slow.post(
@@ -88,8 +88,8 @@ class ByMaas:
             faster = self._composed(order) if "hostname" in failure.fields else None
             if faster is None:
                 raise self._uncomposed(failure, order, seen.known) from failure
-            return str(faster["system_id"])
-        return str(answer["system_id"])
+            return Made(str(faster["system_id"]), order.host)
+        return Made(str(answer["system_id"]), order.host)
 
     def _uncomposed(self, failure: Failure, order: Order, host: Known) -> Failure:
         """What LXD did not want, in our words; MAAS hands its words on in a 500 or 503."""
@@ -145,14 +145,17 @@ class ByMaas:
 
     # -- removing -------------------------------------------------------------------------------------
 
-    def may_remove(self, machine: Machine, name: str) -> None:
+    def may_remove(self, machine: Machine, found: Found) -> None:
         if is_virtual(machine) and not machine.get("pod"):
             raise Failure(
                 "conflict",
-                f"{name} cannot be removed by MAAS alone: it is no VM of a VM host, and would stay in LXD.",
-                object=name,
+                f"{found.name} cannot be removed by MAAS alone: it is no VM of a VM host, and would stay in LXD.",
+                object=found.name,
                 hint="Set via: lxd, and lxd_hosts to where it is.",
             )
+
+    def mark_leaving(self, found: Found) -> None:
+        """MAAS forgets a machine when its VM is gone."""
 
     def clear(self, found: Found) -> bool:
         return False

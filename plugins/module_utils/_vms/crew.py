@@ -149,7 +149,8 @@ class Crew:
             if isinstance(answer, Failure):
                 vm.fail(answer)
             else:
-                ids[answer] = vm
+                ids[answer.system_id] = vm
+                vm.order = replace(vm.order, host=answer.host)
                 made += 1
                 self._task.say(f"{made}/{len(vms)} made: {vm.name} on {vm.order.host}")
             self._task.trace_requests()
@@ -219,7 +220,7 @@ class Crew:
         for found, machine in going:
             if machine is None:
                 continue
-            self._way.may_remove(machine, found.name)
+            self._way.may_remove(machine, found)
             member = Member(found.name, _leaving(claim, take_over), machine)
             planned, _then = forecast(member, self._machines.me)
             if isinstance(planned.end, Refusal):
@@ -228,7 +229,12 @@ class Crew:
     def remove(self, going: Sequence[Going], claim: str, *, take_over: bool) -> list[Member]:
         """Remove VMs from MAAS, then what is left of them in LXD. A failure is that of one VM."""
         members = [Member(found.name, _leaving(claim, take_over), machine) for found, machine in going]
-        self._fleet().drive([member for member in members if member.machine is not None])
+        known = [(found, one) for (found, _json), one in zip(going, members, strict=True) if one.machine is not None]
+        for (_found, member), marked in each(known, lambda one: self._way.mark_leaving(one[0])):
+            if isinstance(marked, Failure):
+                member.failure = replace(marked, object=member.name)
+            self._task.trace_requests()
+        self._fleet().drive([member for _found, member in known if not member.failure])
         gone = [(found, one) for (found, _json), one in zip(going, members, strict=True) if one.machine is None]
         for (_found, member), outcome in each(gone, lambda one: self._way.clear(one[0])):
             if isinstance(outcome, Failure):

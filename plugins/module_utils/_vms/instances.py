@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,12 +20,16 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room, Size
 from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.homes import Copy
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Given
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Disk, Nic
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
 # By which a run knows what a killed one left: MAAS does not know it yet.
 CLAIM = "user.metalshift_claim"
+# By which it knows one that was being removed: MAAS does not know it any more. It stands in the description, because
+# LXD 5.0 takes no other configuration of a VM that runs without the agent of LXD.
+LEAVING = "(being removed by metalshift.maas)"
 # What stands between the name of a VM and the number of a volume.
 VOLUME = "-disk"
 ANY = Attachment(Nic("eth0"))
@@ -64,6 +68,14 @@ class Instances:
         """What each VM says of itself, or where only volumes are, what these say of it."""
         alone = {name: next(iter(volumes.values())) for name, volumes in self.volumes.items()}
         return {**alone, **{name: str((vm.get("config") or {}).get(CLAIM, "")) for name, vm in self.vms.items()}}
+
+    def copy(self, host: str, name: str) -> Copy:
+        """What there is of a VM."""
+        vm = self.vms.get(name)
+        if vm is None:
+            # Volumes are made before the VM and removed after it. LXD removes none that another VM has.
+            return Copy(host, claim=self.claims[name], half_made=True, is_vm=False)
+        return Copy(host, macs_of(vm), self.claims[name], is_half_made(vm))
 
     def nic(self, network: str) -> dict[str, str]:
         """The device that hangs on it."""
@@ -185,6 +197,31 @@ def _memory(instance: Mapping[str, Any]) -> int:
         return 0
 
 
+def is_half_made(vm: Mapping[str, Any]) -> bool:
+    """Whether nothing can be on its disks, because it was made empty and never started; or it was being removed.
+
+    LXD notes of an instance how it was filled, until it is started: a copy, or what comes from an image, is not empty.
+    """
+    config: Mapping[str, Any] = vm.get("config") or {}
+    if is_leaving(vm):
+        return True
+    filled = config.get("volatile.apply_template") != "create" or any(key.startswith("image.") for key in config)
+    return not filled and vm.get("status") == STOPPED
+
+
+def is_leaving(vm: Mapping[str, Any]) -> bool:
+    """Whether a run began to remove it."""
+    return LEAVING in _description(vm)
+
+
+def _description(vm: Mapping[str, Any]) -> str:
+    return str(vm.get("description") or "")
+
+
+def macs_of(vm: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(_macs(vm, [name for name, device in _devices(vm).items() if device.get("type") == "nic"]))
+
+
 def given(vm: Mapping[str, Any]) -> Given:
     """What a VM was given."""
     hugepages = _limits(vm).get("limits.memory.hugepages") == "true"
@@ -196,21 +233,45 @@ def given(vm: Mapping[str, Any]) -> Given:
 
 def resize(lxd: Lxd, seen: Instances, name: str, size: Size, pins: Iterable[int]) -> None:
     """Give another size to a VM that does not run."""
+    _write(lxd, seen, name, f"resize the VM {name}", config=_limits_of(size, pins))
+
+
+def mark_leaving(lxd: Lxd, seen: Instances, name: str) -> None:
+    """Write on a VM that it is being removed."""
+    vm = seen.vms[name]
+    if not is_leaving(vm):
+        _write(lxd, seen, name, f"mark the VM {name}", description=f"{_description(vm)} {LEAVING}".strip())
+
+
+def _write(
+    lxd: Lxd,
+    seen: Instances,
+    name: str,
+    what: str,
+    *,
+    config: Mapping[str, str] | None = None,
+    devices: Mapping[str, Mapping[str, str]] | None = None,
+    description: str | None = None,
+) -> None:
+    """Change what is given of a VM."""
     query = {"project": seen.project}
     path = f"instances/{segment(name, 'name of an instance')}"
-    limits = _limits_of(size, pins)
     found = lxd.find(path, query, what=f"show the VM {name}")
     if found is None:
-        raise Failure("conflict", f"{name} was to be resized, and somebody removed it.", object=name)
+        raise Failure("conflict", f"LXD was to {what}, and somebody removed it.", object=name)
+    # LXD 5.0 takes away a description that is not given.
+    said = _description(found.body) if description is None else description
 
     def settled() -> bool | None:
-        now = lxd.find(path, query)
-        config = (now.body.get("config") or {}) if now else {}
-        return all(config.get(key) == value for key, value in limits.items()) or None
+        again = lxd.find(path, query)
+        now: Mapping[str, Any] = again.body if again else {}
+        parts = ((now.get("config") or {}, config or {}), (now.get("devices") or {}, devices or {}))
+        return (_description(now) == said and all(part.items() >= wish.items() for part, wish in parts)) or None
 
-    # LXD 5.0 takes away a description that is not given.
-    body = {"config": limits, "description": found.body.get("description") or ""}
-    lxd.patch(path, body, query, what=f"resize the VM {name}", etag=found.etag, settled=settled)
+    body: dict[str, Any] = {"config": dict(config or {}), "description": said}
+    if devices:
+        body["devices"] = {key: dict(device) for key, device in devices.items()}
+    lxd.patch(path, body, query, what=what, etag=found.etag, settled=settled)
 
 
 # -- making --------------------------------------------------------------------------------------------------------
@@ -221,20 +282,37 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     query = {"project": seen.project}
     path = f"instances/{segment(order.name, 'name of an instance')}"
     for _attempt in range(ATTEMPTS):
-        if _cleared(lxd, path, query, order.name):
+        if _cleared(lxd, path, query, order):
             _create(lxd, seen, nics, order, partial(_whole, lxd, path, query))
         found = _whole(lxd, path, query)
         if found is not None:
+            _refuse_strange(found.body, order)
+            if is_leaving(found.body):
+                said = _description(found.body).replace(LEAVING, "").strip()
+                _write(lxd, seen, order.name, f"keep the VM {order.name}", description=said)
             return _macs(found.body, nics)
     raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
 
 
-def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], name: str) -> bool:
+def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], order: Order) -> bool:
     """Whether there is no such VM; what LXD left of one when it ended while it made it goes."""
-    found = lxd.find(path, query, what=f"show the VM {name}")
+    found = lxd.find(path, query, what=f"show the VM {order.name}")
     if found is None:
         return True
-    return not _has_root(lxd, found.body, query) and lxd.delete(path, query, what=f"remove the unfinished VM {name}")
+    _refuse_strange(found.body, order)
+    unfinished = not _has_root(lxd, found.body, query)
+    return unfinished and lxd.delete(path, query, what=f"remove the unfinished VM {order.name}")
+
+
+def _refuse_strange(vm: Mapping[str, Any], order: Order) -> None:
+    """A VM that somebody else made under the name since it was looked for."""
+    if order.claim and (vm.get("config") or {}).get(CLAIM) != order.claim:
+        raise Failure(
+            "conflict",
+            f"{order.name} cannot be made on {order.host}: somebody else has just made a VM of that name there.",
+            object=order.name,
+            hint="Remove or rename it there, or choose another name.",
+        )
 
 
 def _whole(lxd: Lxd, path: str, query: Mapping[str, str]) -> Seen | None:
@@ -278,7 +356,7 @@ def _macs(vm: Mapping[str, Any], nics: Iterable[str]) -> list[str]:
     config = {**(vm.get("expanded_config") or {}), **(vm.get("config") or {})}
     devices = _devices(vm)
     macs = [devices.get(name, {}).get("hwaddr") or config.get(f"volatile.{name}.hwaddr") for name in nics]
-    return [str(mac) for mac in macs if mac]
+    return [str(mac).lower() for mac in macs if mac]
 
 
 def _devices(vm: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -335,12 +413,15 @@ def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk, cl
 # -- removing ------------------------------------------------------------------------------------------------------
 
 
-def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
+def remove(lxd: Lxd, seen: Instances, name: str, *, stops: bool = True) -> bool:
     """Remove a VM and its volumes; whether there was something. What is on its disks is lost."""
     query = {"project": seen.project}
     path = f"instances/{segment(name, 'name of an instance')}"
     found = lxd.find(path, query, what=f"show the VM {name}")
-    if found is not None and found.body.get("status") != STOPPED:
+    if found is not None:
+        _refuse_another(seen, name, found.body)
+    # LXD removes no VM that runs: one that was never started, and is by now, stays.
+    if stops and found is not None and found.body.get("status") != STOPPED:
         body = {"action": "stop", "force": True, "timeout": STOP_LIMIT}
         lxd.put(f"{path}/state", body, query, what=f"stop the VM {name}", settled=lambda: _is_stopped(lxd, path, query))
     gone = found is not None and lxd.delete(path, query, what=f"remove the VM {name}")
@@ -348,6 +429,30 @@ def remove(lxd: Lxd, seen: Instances, name: str) -> bool:
     for volume in volumes:
         lxd.delete(volume, query, what=f"remove the volume {volume.rpartition('/')[2]}")
     return gone or bool(volumes)
+
+
+def _refuse_another(seen: Instances, name: str, vm: Mapping[str, Any]) -> None:
+    """A VM that was made under the name since it was decided to remove another one."""
+    known = seen.vms.get(name)
+    if known is None or _identity(known) != _identity(vm):
+        raise Failure(
+            "conflict",
+            f"{name} was to be removed, and somebody has just made another VM of that name.",
+            object=name,
+            hint="Run the task again: it looks first.",
+        )
+
+
+def _identity(vm: Mapping[str, Any]) -> tuple[str, str]:
+    return str((vm.get("config") or {}).get("volatile.uuid", "")), str(vm.get("created_at", ""))
+
+
+def refreshed(lxd: Lxd, seen: Instances, name: str) -> Instances:
+    """What is known of one LXD, with this VM as it is by now."""
+    found = lxd.find(f"instances/{segment(name, 'name of an instance')}", {"project": seen.project})
+    others = {key: vm for key, vm in seen.vms.items() if key != name}
+    volumes = _our_volumes(lxd, seen.storage)
+    return replace(seen, vms={**others, **({name: found.body} if found else {})}, volumes=volumes)
 
 
 def _is_stopped(lxd: Lxd, path: str, query: Mapping[str, str]) -> bool | None:

@@ -86,18 +86,23 @@ def converge_set(task: Task) -> Result:
     tools.crew.foresee_removal([*moved, *going], wanted.claim, take_over=False)
     steps = tools.crew.foresee(vms, wanted.template.wished)
     whole = Plan([*decided.steps(), *_finishing(vms), *steps])
-    warnings = _resized(vms, wanted.template)
+    left = {one.name: one.failure for one in decided.left}
+    warnings = [
+        *(one.text for one in there.census.doubtful if one not in decided.left),
+        *_resized(vms, wanted.template),
+    ]
     if task.check:
         for vm in vms:
             changed = any(step.object == vm.name for step in whole.steps)
             telling.foresee(vm, changed=changed, waits=task.params["wait"])
         removed = [telling.removed(one.found.name, one.found.host, one.reason) for one in decided.gone]
-        return Result(bool(whole), telling.of_set(wanted.claim, vms, removed), whole, warnings=warnings)
+        failure = _failure(left, vms, decided)
+        return Result(bool(whole), telling.of_set(wanted.claim, vms, removed), whole, failure, warnings)
     members = _move_out(tools, wanted, moved, attachments) if moved else []
     staying = {member.name for member in members if member.failure}
     tools.crew.bring([vm for vm in vms if vm.name not in staying], wanted.template.wished)
     members += tools.crew.remove(going, wanted.claim, take_over=False) if going else []
-    return _result(wanted, vms, decided, members, whole, warnings)
+    return _result(wanted, vms, decided, members, left, whole, warnings)
 
 
 def _move_out(tools: Tools, wanted: Wanted, moved: Sequence[Going], attachments: Sequence[Attachment]) -> list[Member]:
@@ -182,19 +187,30 @@ def _machine(there: There, found: Found) -> Machine | None:
 
 
 def _result(
-    wanted: Wanted, vms: Sequence[Vm], decided: SetPlan, members: Sequence[Member], whole: Plan, warnings: Sequence[str]
+    wanted: Wanted,
+    vms: Sequence[Vm],
+    decided: SetPlan,
+    members: Sequence[Member],
+    left: Mapping[str, Failure],
+    whole: Plan,
+    warnings: Sequence[str],
 ) -> Result:
     removed = [
         telling.removed(leaving.found.name, leaving.found.host, leaving.reason, member.failure)
         for leaving, member in zip(decided.gone, members, strict=False)
     ]
     failures: dict[str, Failure] = {vm.name: vm.failure for vm in vms if vm.failure}
-    failures |= {member.name: member.failure for member in members if member.failure}
-    names = {vm.name for vm in vms} | {member.name for member in members}
+    failures |= {**left, **{member.name: member.failure for member in members if member.failure}}
     return Result(
         changed=any(vm.changed for vm in vms) or any(member.changed for member in members),
         values=telling.of_set(wanted.claim, vms, removed),
         plan=whole,
-        failure=several("VMs", failures, len(names)) if failures else None,
+        failure=_failure(failures, vms, decided),
         warnings=warnings,
     )
+
+
+def _failure(failures: Mapping[str, Failure], vms: Sequence[Vm], decided: SetPlan) -> Failure | None:
+    """One failure for those that failed, or were left alone."""
+    names = {*(vm.name for vm in vms), *(one.found.name for one in decided.gone), *(one.name for one in decided.left)}
+    return several("VMs", failures, len(names)) if failures else None

@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
@@ -17,7 +17,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming impor
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Place, Rules, place
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import LONGEST, NAME, Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import (
+    LONGEST,
+    NAME,
+    Found,
+    Namesakes,
+    certain,
+    namesakes,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import sizing, telling
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import Tools
@@ -74,24 +81,37 @@ def _refuse_no_vm(machine: Machine, name: str) -> None:
 
 def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -> Result:
     attachments = attached(tools.survey, wanted.template.nics)
-    vm = _known(tools, wanted, machine, attachments) or _placed(tools, wanted, attachments)
+    there = _there(tools, wanted, machine)
+    if there.taken is not None:
+        raise there.taken
+    vm = _known(tools, wanted, there.member, machine, attachments) or _placed(tools, wanted, attachments)
     _refuse_taken(tools, wanted, attachments)
     steps = [*_making(vm), *tools.crew.foresee([vm], wanted.template.wished)]
     if task.check:
         telling.foresee(vm, changed=bool(steps), waits=task.params["wait"])
     else:
         tools.crew.bring([vm], wanted.template.wished)
-    return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, sizing.outdated(vm))
+    warnings = [*(one.text for one in there.doubtful), *sizing.outdated(vm)]
+    return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
 
-def _known(tools: Tools, wanted: Wanted, machine: Machine | None, attachments: Sequence[Attachment]) -> Vm | None:
-    """The VM that there is, or that a killed run began."""
+def _there(tools: Tools, wanted: Wanted, machine: Machine | None) -> Namesakes:
+    """What there is of the name."""
     found = tools.way.found([machine] if machine else [], [wanted.name])
-    if not found:
+    # The machine of that hostname is meant, whoever holds it: what may be done with it is decided later.
+    meant = [replace(one, claim=wanted.name) if one.known else one for one in found]
+    strangers = [one for one in meant if one.claim != wanted.name]
+    if strangers and len(strangers) == len(meant):
+        return Namesakes(taken=_stranger(strangers[0]))
+    return namesakes(wanted.name, meant) if meant else Namesakes()
+
+
+def _known(
+    tools: Tools, wanted: Wanted, one: Found | None, machine: Machine | None, attachments: Sequence[Attachment]
+) -> Vm | None:
+    """The VM that there is, or that a killed run began."""
+    if one is None:
         return None
-    one = found[0]
-    if not one.known and one.claim != wanted.name:
-        raise _stranger(one)
     order = Order(wanted.name, one.host, wanted.template, attachments, claim=wanted.name)
     vm = Vm(order, machine, is_new=not one.known, is_begun=not one.known)
     return vm if machine is None else sizing.sized(tools.way, vm, machine, tools.way.limits(one))
@@ -143,19 +163,23 @@ def _making(vm: Vm) -> list[Step]:
 
 
 def _absent(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -> Result:
-    found = tools.way.found([machine] if machine else [], [wanted.name])
-    strangers = [one for one in found if machine is None and one.claim != wanted.name]
-    if strangers:
-        raise _stranger(strangers[0])
+    there = _there(tools, wanted, machine)
+    if there.taken is not None and not (there.doubles or there.doubtful):
+        raise there.taken
+    member, doubt = certain(there.member)
+    found = [*([member] if member else []), *there.doubles]
+    left = [*([doubt] if doubt else []), *(one for one in there.doubtful if one.is_own)]
+    failure = left[0].failure if left else None
+    warnings = [one.text for one in there.doubtful if not one.is_own]
     going = [(one, machine if one.known else None) for one in found]
     take_over = task.params["take_over"]
     tools.crew.foresee_removal(going, wanted.name, take_over=take_over)
     steps = [Step("delete", one.name, _why(one), before={"host": one.host}) for one in found]
     if task.check or not going:
-        return Result(bool(steps), {"vm": {}}, Plan(steps))
+        return Result(bool(steps), {"vm": {}}, Plan(steps), failure, warnings)
     members = tools.crew.remove(going, wanted.name, take_over=take_over)
-    failure = next((member.failure for member in members if member.failure), None)
-    return Result(any(member.changed for member in members), {"vm": {}}, Plan(steps), failure)
+    failure = next((member.failure for member in members if member.failure), failure)
+    return Result(any(member.changed for member in members), {"vm": {}}, Plan(steps), failure, warnings)
 
 
 def _why(found: Found) -> str:

@@ -43,6 +43,14 @@ class Order:
         return {"skip_networking": True} if any(one.is_linked for one in self.attachments) else {}
 
 
+@dataclass(frozen=True)
+class Made:
+    """The machine of a VM that was made, and its host: another one if another run of the same task was faster."""
+
+    system_id: str
+    host: str
+
+
 # It has been set up, and only its cores and memory are others.
 RECOMMISSIONING: Mapping[str, Any] = {"skip_networking": True, "skip_storage": True}
 
@@ -59,14 +67,17 @@ class Way(Protocol):
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
         """What is called so: the machines of MAAS, and the VMs that it does not know."""
 
-    def make(self, order: Order) -> str:
-        """Make a VM, or finish one that a killed run began; the system_id of its machine."""
+    def make(self, order: Order) -> Made:
+        """Make a VM, or finish one that a killed run began."""
 
     def limits(self, found: Found) -> Limits | None:
         """What a VM that exists was given, if this way can give it another size."""
 
-    def may_remove(self, machine: Machine, name: str) -> None:
+    def may_remove(self, machine: Machine, found: Found) -> None:
         """Raises the failure that keeps this way from removing a VM whole."""
+
+    def mark_leaving(self, found: Found) -> None:
+        """Write on a VM that it is being removed, so that another run can finish that when MAAS has forgotten it."""
 
     def clear(self, found: Found) -> bool:
         """Remove what is left of a VM when MAAS has forgotten it; whether there was something."""

@@ -113,6 +113,13 @@ class Instance:
     def running(self, on: bool) -> None:
         self.status = RUNNING if on else STOPPED
 
+    def switch(self, on: bool) -> None:
+        """What LXD notes of it when it is started and stopped."""
+        self.running = on
+        if on:
+            self.config.pop("volatile.apply_template", None)
+        self.config["volatile.last_state.power"] = "RUNNING" if on else "STOPPED"
+
     def _add_disk(self, disk: Disk) -> None:
         device = {"type": "disk", "pool": disk.pool.name, "boot.priority": "0"}
         if disk.device == "root":

@@ -301,7 +301,7 @@ class Server:
 
     def switch(self, project: str, name: str, on: bool) -> None:
         """As MAAS does: off without asking."""
-        self._vm(project, name).running = on
+        self._vm(project, name).switch(on)
 
     def is_on(self, project: str, name: str) -> bool:
         return self._vm(project, name).running

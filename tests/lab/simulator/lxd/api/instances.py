@@ -181,9 +181,8 @@ def _start(asked: Asked, instance: Instance) -> None:
         raise Refused(BAD_REQUEST, missing)
     if shape.core_count > asked.server.cores:
         raise Refused(BAD_REQUEST, f"Failed to add CPUs: {TOO_MANY_CORES}")
-    instance.status, instance.last_used = RUNNING, asked.now().timestamp()
-    instance.config.pop("volatile.apply_template", None)
-    instance.config["volatile.last_state.power"] = "RUNNING"
+    instance.switch(True)
+    instance.last_used = asked.now().timestamp()
 
 
 def _change(asked: Asked, instance: Instance, wish: dict[str, Any]) -> None:
@@ -206,6 +205,10 @@ def _check_running(server: Server, project: str, now: Instance, wished: Instance
     old, new = server.shape(project, now), server.shape(project, wished)
     if new.core_count > server.cores:
         raise Refused(BROKEN, f"Failed updating cpu limit: {TOO_MANY_CORES}")
+    keys = [{key: value for key, value in each.config.items() if key.startswith("user.")} for each in (now, wished)]
+    if now.kind == VM and keys[0] != keys[1]:
+        # Of these, the guest would have to be told.
+        raise Refused(BROKEN, "LXD VM agent isn't currently running")
     if new.memory > old.memory:
         words = "Cannot increase memory size beyond boot time size when VM is running"
         told = f"(Boot time size {old.memory}MiB, new size {new.memory}MiB)"

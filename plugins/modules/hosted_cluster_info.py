@@ -277,10 +277,14 @@ hosted_clusters:
       returned: when nodes are gathered and can be read
     certificate_requests:
       description:
-        - The requests for certificates that wait. C(approvable) says whether M(metalshift.maas.node_csr) would approve
-          it, C(reason) and C(message) why not.
+        - The requests for certificates that wait, of a node that has asked several times the newest. C(approvable) says
+          whether M(metalshift.maas.node_csr) would approve it, C(reason) and C(message) why not.
       type: list
       elements: dict
+      returned: when gathered and readable
+    superseded_requests:
+      description: How many older requests there are that nobody waits for any more.
+      type: int
       returned: when gathered and readable
     kubeconfig:
       description: The administrator's kubeconfig; null as long as there is none. It is a secret.

@@ -21,12 +21,15 @@ description:
   - The node that it is made out to must have the hostname or FQDN that MAAS has of a machine. MAAS must say that this
     machine is Deploying or Deployed and held by nobody else, and a MaasMachine of the cluster must name it.
   - For a client there must be no Node of that machine yet, and the request must have come within O(max_age) seconds
-    after the Machine was made. For a server the Node must be that of the machine, and MAAS must know every DNS name and
-    address asked for.
+    after the Machine was made. A deployment of a machine gets one such certificate, for all machines share the identity
+    with which they ask; see O(reissue). For a server the Node must be that of the machine, and MAAS must know every DNS
+    name and address asked for.
+  - A kubelet that gets no answer asks again every 15 minutes. Only the newest request of each node is approved or
+    listed. The others are a number in RV(summary), and no reason to keep anything from anybody.
   - Everything else is listed with the reason why it was not approved. It is never approved and never denied.
-  - M(metalshift.maas.hosted_cluster) and M(metalshift.maas.node_pool) do the same while they wait. This module does not
-    wait. A node asks for its second certificate only after it has got the first, so it takes two runs to bring up a
-    node.
+  - M(metalshift.maas.hosted_cluster) and M(metalshift.maas.node_pool) do the same while they wait, until each node has
+    both certificates. This module does not wait. A node asks for its second certificate only after it has got the
+    first, so it takes two runs to bring up a node.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_k8s
@@ -54,6 +57,12 @@ options:
       - The default is that of OpenShift. Machines that are installed slowly, or in several attempts, may need more.
     type: float
     default: 7200.0
+  reissue:
+    description:
+      - Nodes, by name, whose machine may have another client certificate though it has had one since it was deployed.
+        Its first one may have been lost with its disk. Look that it is the machine itself that asks.
+    type: list
+    elements: str
 requirements:
   - cryptography, which comes with ansible-core
 notes:
@@ -89,12 +98,18 @@ EXAMPLES = r"""
   metalshift.maas.node_csr:
     name: demo
     max_age: 43200
+
+- name: A machine that was installed anew by hand, and had lost its first certificate
+  metalshift.maas.node_csr:
+    name: demo
+    reissue: [worker-4.maas]
 """
 
 RETURN = r"""
 certificate_requests:
   description:
-    - The requests that nobody had approved or denied when the task began, the oldest first.
+    - The requests that nobody had approved or denied when the task began, the oldest first. Of a node that has asked
+      several times it is the newest.
     - In check mode C(approved) says what would be approved, and C(predicted) is true there.
   returned: success
   type: list
@@ -138,9 +153,9 @@ certificate_requests:
           V(unreadable) - What it holds is no certificate request, or one that was not signed with the key that it is
           for.
         - >-
-          V(requestor) - It was not made by the one who makes such a request: the bootstrap user for a client, the
-          node itself for a server. A node that renews its certificate as a client is answered by the hosted cluster's
-          own controller.
+          V(requestor) - It was not made by the one who makes such a request: the bootstrap user for a client, the node
+          itself for a server. A node that renews its certificate as a client is answered by the hosted cluster's own
+          controller.
         - >-
           V(groups) - Whoever made it is in more or in other groups than a kubelet is.
         - >-
@@ -162,18 +177,22 @@ certificate_requests:
           V(held) - MAAS says that the machine is held by another user than the provider, under a claim, or for another
           cluster.
         - >-
-          V(doubtful) (passing) - It is not certain that the machine is still this cluster's: another MaasMachine
-          names it as well, its deployment has failed before, or it is in another zone now.
+          V(doubtful) (passing) - It is not certain that the machine is still this cluster's: another MaasMachine names
+          it as well, its deployment has failed before, or it is in another zone now.
         - >-
           V(not_deployed) (passing) - MAAS says that the machine is neither Deploying nor Deployed.
         - >-
           V(leaving) - The cluster is giving the machine back.
         - >-
-          V(node_exists) - There is a Node of that machine already. It was made with an earlier certificate; delete
-          the Node if the machine was installed anew.
+          V(issued) - This deployment of the machine has had a client certificate for another key. Kubernetes remembers
+          that for an hour. When no Node has come of it by then, the next request is approved. O(reissue) approves it at
+          once.
         - >-
-          V(age) - It was made before the Machine that it would belong to, or later after that than O(max_age)
-          seconds.
+          V(node_exists) - There is a Node of that machine already. It was made with an earlier certificate; delete the
+          Node if the machine was installed anew.
+        - >-
+          V(age) - It was made more than O(max_age) seconds after the Machine that it belongs to. A machine that took so
+          long needs a larger O(max_age).
         - >-
           V(no_node) (passing) - There is no Node of that name, and only a node serves.
         - >-
@@ -187,10 +206,13 @@ certificate_requests:
           V(address) - It asks for an IP address that MAAS does not know of the machine: a second network card, or a
           virtual address.
         - >-
-          V(superseded) - The same node has asked again since.
+          V(superseded) - Nobody waits for it any more: the same node has asked again since, its Node has gone, or it is
+          from before the machine was given to the cluster. Such requests are counted, not listed. Kubernetes forgets
+          them after a day.
         - >-
-          V(flood) - There are over a hundred requests more than machines. None is answered until somebody has looked
-          why.
+          V(flood) - The bootstrap user asks for over a hundred nodes more than there are machines, and no new node is
+          let in until somebody has removed these requests. Or one node has had ten serving certificates within an hour;
+          nothing is kept from other nodes then.
         - >-
           V(maas_unavailable) (passing) - MAAS could not be asked about the machine.
         - >-
@@ -219,10 +241,12 @@ certificate_requests:
       message: It is that of the machine pool-abc12-x7k2p.
       passing: false
 summary:
-  description: How many requests were C(approved), how many may be later (C(waiting)), and how many are C(refused).
+  description:
+    - How many requests were C(approved), how many may be later (C(waiting)), and how many are C(refused). C(superseded)
+      are those that nobody waits for any more, which are not listed.
   returned: success
   type: dict
-  sample: {approved: 1, waiting: 0, refused: 0}
+  sample: {approved: 1, waiting: 0, refused: 0, superseded: 38}
 """
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.certificates import converge_requests
@@ -237,6 +261,7 @@ SPEC = Spec(
         "namespace": {"type": "str", "default": "clusters"},
         "hosted_kubeconfig": {"type": "raw"},
         "max_age": {"type": "float", "default": MAX_AGE},
+        "reissue": {"type": "list", "elements": "str"},
     },
 )
 

@@ -246,7 +246,7 @@ def test_a_node_gets_both_certificates_and_then_nothing_is_left(scene: Scene) ->
     assert scene.conditions("first") == []
     outcome = scene.run()
     assert outcome.changed
-    assert outcome["summary"] == {"approved": 1, "waiting": 0, "refused": 0}
+    assert outcome["summary"] == {"approved": 1, "waiting": 0, "refused": 0, "superseded": 0}
     assert by_name(outcome)["first"]["message"] == "It is that of the machine worker-1."
     assert outcome["diff"] == foreseen["diff"]
     assert scene.certificate("first")
@@ -320,7 +320,7 @@ def test_a_client_of_which_one_thing_is_forged_is_refused(scene: Scene) -> None:
     assert {name: found[f"forged-{name}"]["reason"] for name in wrong} == wrong
     assert [name for name, one in found.items() if one["approved"]] == ["right"]
     assert not any(scene.conditions(f"forged-{name}") for name in wrong)
-    assert outcome["summary"] == {"approved": 1, "waiting": 3, "refused": len(wrong) - 3}
+    assert outcome["summary"] == {"approved": 1, "waiting": 3, "refused": len(wrong) - 3, "superseded": 0}
     # And they stay so when they are looked at again.
     again = scene.run()
     assert not again.changed
@@ -348,6 +348,9 @@ def test_a_server_of_which_one_thing_is_forged_is_refused(scene: Scene) -> None:
     """By the API server, which checks what nodes ask for, or else by us."""
     node = scene.joined("worker-1")
     scene.joined("worker-2")
+    # What is asked after it may be forged; what was asked before it counts no more.
+    scene.server("right", node)
+    time.sleep(1.1)
     taken = []
     for name, (_reason, forged) in FORGED_SERVERS.items():
         # The API server itself refuses what a node may not ask for.
@@ -355,7 +358,6 @@ def test_a_server_of_which_one_thing_is_forged_is_refused(scene: Scene) -> None:
             scene.server(f"forged-{name}", node, **forged)
             taken.append(name)
     assert {"dns", "address", "bootstrap", "client-auth"} <= set(taken)
-    scene.server("right", node)
     found = by_name(scene.run())
     assert {name: found[f"forged-{name}"]["reason"] for name in taken} == {
         name: FORGED_SERVERS[name][0] for name in taken
@@ -399,20 +401,103 @@ def test_what_the_machine_is_decides_as_well(scene: Scene) -> None:
 
 
 def test_a_machine_that_takes_too_long_needs_a_word(scene: Scene) -> None:
-    scene.client("late", scene.machine("worker-1"))
+    scene.machine("worker-1")
     time.sleep(2.1)
-    scene.client("later", "worker-1.maas")
-    assert by_name(scene.run(max_age=0.5))["later"]["reason"] == "age"
-    assert by_name(scene.run())["later"]["approved"]
+    scene.client("late", "worker-1.maas")
+    assert by_name(scene.run(max_age=0.5))["late"]["reason"] == "age"
+    assert by_name(scene.run())["late"]["approved"]
 
 
-def test_of_two_requests_of_a_node_the_newer_is_approved(scene: Scene) -> None:
+def test_of_two_requests_of_a_node_the_newer_is_approved_and_the_older_is_a_number(scene: Scene) -> None:
     node = scene.machine("worker-1")
     scene.client("older", node)
     time.sleep(1.1)
     scene.client("newer", node)
+    outcome = scene.run()
+    assert {name: one["approved"] for name, one in by_name(outcome).items()} == {"newer": True}
+    assert outcome["summary"] == {"approved": 1, "waiting": 0, "refused": 0, "superseded": 1}
+
+
+# -- who asks often, and who asks for many -----------------------------------------------------------------------------
+
+
+def test_a_cluster_that_is_locked_today_is_healed_by_one_run(scene: Scene) -> None:
+    """Three nodes whose serving certificates nobody approved for a day, and a machine that has just booted."""
+    nodes = [scene.joined(f"old-{number}") for number in range(3)]
+    for number in range(39):
+        for node in nodes:
+            scene.server(f"{node.partition('.')[0]}-{number:02d}", node)
+    time.sleep(1.1)
+    for node in nodes:
+        scene.server(f"{node.partition('.')[0]}-new", node)
+    scene.client("new", scene.machine("new-1"))
+    outcome = scene.run()
+    newest = {f"old-{number}-new" for number in range(3)}
+    assert {name for name, one in by_name(outcome).items() if one["approved"]} == newest | {"new"}
+    assert outcome["summary"] == {"approved": 4, "waiting": 0, "refused": 0, "superseded": 3 * 39}
+    assert all(scene.certificate(name) for name in newest | {"new"})
+    again = scene.run()
+    assert (again.changed, again["summary"]["superseded"], by_name(again)) == (False, 3 * 39, {})
+
+
+def test_a_worker_that_asks_without_end_stops_no_other_machine(scene: Scene) -> None:
+    noisy = scene.joined("noisy-1")
+    for number in range(130):
+        scene.server(f"noise-{number:03d}", noisy)
+    scene.client("new", scene.machine("new-1"))
+    assert by_name(scene.run())["new"]["approved"]
+    assert scene.certificate("new")
+
+
+def test_over_a_hundred_guesses_of_the_bootstrap_user_let_no_node_in(scene: Scene) -> None:
+    """It is said who asks and what to do; a node that has joined is not kept from anything; and then it goes on."""
+    scene.client("new", scene.machine("new-1"))
+    scene.server("joined", scene.joined("joined-1"))
+    guesses = [f"guess-{number:03d}" for number in range(110)]
+    for name in guesses:
+        scene.client(name, f"{name}.maas")
     found = by_name(scene.run())
-    assert (found["older"]["reason"], found["newer"]["approved"]) == ("superseded", True)
+    assert (found["new"]["approved"], found["new"]["reason"]) == (False, "flood")
+    assert (
+        "node-bootstrapper asks for 111 different nodes, 109 more than the cluster has machines."
+        in found["new"]["message"]
+    )
+    assert "delete these requests: kubectl get csr --field-selector" in found["new"]["message"]
+    assert found["joined"]["approved"]
+    assert scene.conditions("new") == []
+    for name in guesses:
+        scene.api.delete(CSRS, name)
+        scene.names.remove(name)
+    assert by_name(scene.run())["new"]["approved"]
+
+
+def test_a_deployment_of_a_machine_gets_one_client_certificate(scene: Scene) -> None:
+    """Whoever has the bootstrap identity could become a machine that is on its way; the second one needs a word."""
+    node = scene.machine("worker-1")
+    scene.client("first", node)
+    assert by_name(scene.run())["first"]["approved"]
+    time.sleep(1.1)
+    scene.client("second", node)
+    refused = by_name(scene.run())["second"]
+    assert (refused["approved"], refused["reason"]) == (False, "issued")
+    assert "first has had a certificate for this deployment of the machine" in refused["message"]
+    assert scene.conditions("second") == []
+    assert by_name(scene.run(reissue=[node]))["second"]["approved"]
+    assert scene.certificate("second")
+
+
+def test_a_machine_that_has_a_node_gets_no_certificate_for_another(scene: Scene) -> None:
+    """Whatever its Node is called, and also in check mode, where nothing is asked again before it is approved."""
+    scene.client("same", scene.joined("same-1"))
+    long = scene.machine("short-1")
+    system_id = scene.sim.find("short-1").system_id
+    scene.api.create(NODES, {"metadata": {"name": "short-1"}, "spec": {"providerID": f"maas:///az1/{system_id}"}})
+    scene.client("other-name", long)
+    scene.client("gone", scene.joined("gone-1"))
+    scene.api.delete(NODES, "gone-1.maas")
+    for check in (True, False):
+        reasons = {name: one["reason"] for name, one in by_name(scene.run(check=check)).items()}
+        assert reasons == dict.fromkeys(("same", "other-name", "gone"), "node_exists")
 
 
 def test_what_somebody_has_decided_is_not_touched(scene: Scene) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timezone
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -26,8 +24,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import (
     Request,
     Verdict,
     judge,
+    waiting_requests,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NODES, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.signing_request import read
@@ -67,21 +67,20 @@ def approve_due(
     What is seen may be late: `approved` are the requests that are approved by now. MAAS is asked once for all machines,
     and not at all while no kubelet waits; `owners` is asked only then. What passes is a reason, not a failure.
     """
-    seen = replace(seen, requests=[each for each in seen.requests or () if _name(each) not in approved])
     fleet = Machines(task.maas)
     try:
-        machines = in_maas(fleet, seen)
+        machines = in_maas(fleet, seen, approved)
         users = owners(fleet) if machines else ()
     except Failure as failure:
         if failure.kind not in PASSING:
             raise
         says = f"MAAS could not be asked: {failure.reason or failure.message}"
-        doubtful = look(seen, {}, max_age=max_age)
+        doubtful = look(seen, {}, approved=approved, max_age=max_age)
         return [
             verdict.refused("maas_unavailable", says) if verdict.reason in MAAS_KNOWS else verdict
             for verdict in doubtful
         ]
-    return approve(hosted, seen, look(seen, machines, users, max_age=max_age))
+    return approve(hosted, seen, look(seen, machines, users, approved=approved, max_age=max_age))
 
 
 def owners_of(task: Task, seen: Sight, machines: Machines) -> frozenset[str]:
@@ -89,9 +88,9 @@ def owners_of(task: Task, seen: Sight, machines: Machines) -> frozenset[str]:
     return Caretakers(task, seen.namespace, seen.name).known_owners(machines)
 
 
-def in_maas(machines: Machines, seen: Sight) -> dict[str, Machine]:
+def in_maas(machines: Machines, seen: Sight, approved: Collection[str] = ()) -> dict[str, Machine]:
     """The cluster's machines as MAAS has them, a hundred a request, if any kubelet waits for an answer."""
-    if not any(request["spec"]["signerName"] in SIGNERS for request in pending(seen)):
+    if not waiting_requests(requests_of(seen, approved)):
         return {}
     ids = {system_id for body in seen.maas_machines if (system_id := system_id_of(body))}
     return machines.read(ids)
@@ -103,18 +102,20 @@ def look(
     owners: Collection[str] = (),
     now: float | None = None,
     *,
+    approved: Collection[str] = (),
     max_age: float = MAX_AGE,
+    reissue: Collection[str] = (),
 ) -> list[Verdict]:
     """A verdict on each request that waits. Sends nothing; `machines` are those of `in_maas`, `owners` of `owners_of`.
 
-    Without `owners`, who holds a machine in MAAS is not looked at.
+    Without `owners`, who holds a machine in MAAS is not looked at. What is seen may be late: `approved` are by now.
     """
-    waiting = pending(seen)
-    if not waiting:
+    if not pending(seen):
         return []
     nodes = [Node(_name(body), system_id_of(body)) for body in seen.nodes or ()]
     moment = time.time() if now is None else now
-    return judge(map(_request, waiting), hosts_of(seen, machines, owners), nodes, moment, max_age)
+    hosts = hosts_of(seen, machines, owners)
+    return judge(requests_of(seen, approved), hosts, nodes, moment, max_age, reissue)
 
 
 def approve(hosted: Kube, seen: Sight, verdicts: Iterable[Verdict]) -> list[Verdict]:
@@ -128,7 +129,12 @@ def approve(hosted: Kube, seen: Sight, verdicts: Iterable[Verdict]) -> list[Verd
 
 def pending(seen: Sight) -> list[Object]:
     """The requests that nobody has approved or denied."""
-    return [body for body in seen.requests or () if not (body.get("status") or {}).get("conditions")]
+    return [body for body in seen.requests or () if not _conditions(body)]
+
+
+def requests_of(seen: Sight, approved: Collection[str] = ()) -> list[Request]:
+    """All requests, those that were answered as well, and `approved` among these."""
+    return [_request(body, _outcome(body, approved)) for body in seen.requests or ()]
 
 
 def _approved(hosted: Kube, request: Object, verdict: Verdict) -> Verdict:
@@ -233,7 +239,20 @@ def _reference(machine: Object) -> str:
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
-def _request(body: Object) -> Request:
+def _conditions(body: Object) -> Sequence[Object]:
+    return (body.get("status") or {}).get("conditions") or ()
+
+
+def _outcome(body: Object, approved: Collection[str]) -> str:
+    said = {one["type"] for one in _conditions(body)}
+    if not said:
+        return "approved" if _name(body) in approved else ""
+    if "Failed" in said:
+        return "failed"
+    return "approved" if "Approved" in said and "Denied" not in said else "denied"
+
+
+def _request(body: Object, outcome: str) -> Request:
     spec = body["spec"]
     asked, trouble = None, ""
     if spec["signerName"] in SIGNERS:
@@ -250,14 +269,13 @@ def _request(body: Object) -> Request:
         created=as_time(str(body["metadata"].get("creationTimestamp") or "")),
         asked=asked,
         trouble=trouble,
+        outcome=outcome,
     )
 
 
 def as_time(stamp: str) -> float:
     """A time of Kubernetes in seconds; 0 when there is none."""
-    if not stamp:
-        return 0.0
-    return datetime.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()
+    return seconds_of(stamp) or 0.0
 
 
 def _name(body: Object) -> str:

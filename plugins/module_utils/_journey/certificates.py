@@ -48,21 +48,29 @@ def converge_requests(task: Task) -> Result:
     except Failure as failure:
         raise _of_hosted_api(failure, seen, hosted) from None
     known = in_maas(machines, seen)
-    verdicts = look(seen, known, owners_of(task, seen, machines) if known else (), max_age=task.params["max_age"])
+    verdicts = look(
+        seen,
+        known,
+        owners_of(task, seen, machines) if known else (),
+        max_age=task.params["max_age"],
+        reissue=task.params["reissue"] or (),
+    )
     plan = Plan([_step(verdict) for verdict in verdicts if verdict.approved])
     if not task.check:
         try:
             verdicts = approve(hosted, seen, verdicts)
         except Failure as failure:
             raise _of_hosted_api(failure, seen, hosted) from None
+    counting = [verdict for verdict in verdicts if not verdict.superseded]
     return Result(
         changed=any(verdict.approved for verdict in verdicts),
         values={
-            "certificate_requests": [shown(verdict, predicted=task.check) for verdict in verdicts],
+            "certificate_requests": [shown(verdict, predicted=task.check) for verdict in counting],
             "summary": {
-                "approved": sum(verdict.approved for verdict in verdicts),
-                "waiting": sum(verdict.passing for verdict in verdicts),
-                "refused": sum(not verdict.approved and not verdict.passing for verdict in verdicts),
+                "approved": sum(verdict.approved for verdict in counting),
+                "waiting": sum(verdict.passing for verdict in counting),
+                "refused": sum(not verdict.approved and not verdict.passing for verdict in counting),
+                "superseded": len(verdicts) - len(counting),
             },
         },
         plan=plan,

@@ -30,6 +30,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses imp
 # Why a certificate request waits that may be approved later: who has to do something before.
 WAITS_FOR: Mapping[str, str] = {"node_not_linked": "provider", "no_node": "node", "leaving": "provider"}
 WHO_ASKS = "Find out who asks. Nobody should approve it before that is known."
+# Whoever can ask can ask a thousand times.
+MOST_REQUESTS = 10
 
 
 # -- node pools and machines -------------------------------------------------------------------------------------------
@@ -195,12 +197,16 @@ def maas(found: Evidence) -> Iterator[Complaint]:
 
 
 def certificates(found: Evidence) -> Iterator[Complaint]:
-    """Requests that wait: those that somebody should approve, and those that nobody should."""
-    for verdict in found.verdicts:
-        if verdict.kind in SIGNERS.values():
-            since = stamp_of(found.now - verdict.age)
-            told = _of_request(found, verdict, since)
-            yield Complaint(f"CertificateSigningRequest {verdict.name}", *told, since, who=verdict.node)
+    """The newest request of each node that waits: those that somebody should approve, and those that nobody should."""
+    told = [each for each in found.verdicts if each.kind in SIGNERS.values() and not each.superseded]
+    for verdict in told[:MOST_REQUESTS]:
+        since = stamp_of(found.now - verdict.age)
+        said = _of_request(found, verdict, since)
+        yield Complaint(f"CertificateSigningRequest {verdict.name}", *said, since, who=verdict.node)
+    if len(told) > MOST_REQUESTS:
+        more = f"{len(told) - MOST_REQUESTS} more certificate requests wait."
+        step = "metalshift.maas.node_csr lists them all, with the reason of each that it does not approve."
+        yield Complaint("CertificateSigningRequests", more, "user", "error", step)
 
 
 def _of_request(found: Evidence, verdict: Verdict, since: str) -> tuple[str, str, str, str]:

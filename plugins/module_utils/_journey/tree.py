@@ -104,7 +104,9 @@ def tree(seen: Sight, grove: Grove) -> Branch:
         linked = {_node_name(body) for body in seen.machines}
         found["other_nodes"] = [_node(body) for body in seen.nodes if name_of(body) not in linked]
     if seen.requests is not None:
-        found["certificate_requests"] = [_request(one) for one in (grove.verdicts or {}).get(seen.label, ())]
+        verdicts = (grove.verdicts or {}).get(seen.label, ())
+        found["certificate_requests"] = [_request(one) for one in verdicts if not one.superseded]
+        found["superseded_requests"] = sum(one.superseded for one in verdicts)
     if grove.kubeconfigs is not None:
         found["kubeconfig"] = grove.kubeconfigs.get(seen.label) or None
     return found

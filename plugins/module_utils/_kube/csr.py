@@ -9,8 +9,10 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 CLIENT = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING = "kubernetes.io/kubelet-serving"
@@ -36,8 +38,10 @@ RSA_ONLY = "key encipherment"
 SKEW = 10.0
 # A machine that takes longer to join is no longer waited for: as in OpenShift.
 MAX_AGE = 7200.0
-# More requests than machines by this many are an attack or a defect: none is answered.
+# Names that the bootstrap user asks for. More than machines by this many are guesses: no new node is let in then.
 SPARE = 100
+# Keys for which one node gets a serving certificate while Kubernetes remembers them, which is an hour.
+MOST_KEYS = 10
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,17 @@ REASONS: Mapping[str, Reason] = {
     ),
     "not_deployed": Reason("MAAS says that the machine is neither Deploying nor Deployed.", passing=True),
     "leaving": Reason("The cluster is giving the machine back."),
+    "issued": Reason(
+        "This deployment of the machine has had a client certificate for another key. Kubernetes remembers that for an "
+        "hour. When no Node has come of it by then, the next request is approved. O(reissue) approves it at once."
+    ),
     "node_exists": Reason(
         "There is a Node of that machine already. It was made with an earlier certificate; delete the Node if the "
         "machine was installed anew."
     ),
     "age": Reason(
-        "It was made before the Machine that it would belong to, or later after that than O(max_age) seconds."
+        "It was made more than O(max_age) seconds after the Machine that it belongs to. A machine that took so long "
+        "needs a larger O(max_age)."
     ),
     "no_node": Reason("There is no Node of that name, and only a node serves.", passing=True),
     "node_not_linked": Reason(
@@ -105,9 +114,15 @@ REASONS: Mapping[str, Reason] = {
     "address": Reason(
         "It asks for an IP address that MAAS does not know of the machine: a second network card, or a virtual address."
     ),
-    "superseded": Reason("The same node has asked again since."),
+    "superseded": Reason(
+        "Nobody waits for it any more: the same node has asked again since, its Node has gone, or it is from before "
+        "the machine was given to the cluster. Such requests are counted, not listed. Kubernetes forgets them after a "
+        "day."
+    ),
     "flood": Reason(
-        "There are over a hundred requests more than machines. None is answered until somebody has looked why."
+        "The bootstrap user asks for over a hundred nodes more than there are machines, and no new node is let in "
+        "until somebody has removed these requests. Or one node has had ten serving certificates within an hour; "
+        "nothing is kept from other nodes then."
     ),
     "maas_unavailable": Reason("MAAS could not be asked about the machine.", passing=True),
     "changed": Reason(
@@ -131,11 +146,13 @@ class Asked:
     dns_names: Sequence[str] = ()
     addresses: Sequence[str] = ()
     rsa: bool = False
+    # The public key, shortened.
+    key: str = ""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A certificate request that waits. The API server has written who made it and when; nobody can forge that."""
+    """A certificate request. The API server has written who made it and when; nobody can forge that."""
 
     name: str
     signer: str
@@ -146,6 +163,32 @@ class Request:
     asked: Asked | None = None
     # Why it could not be read.
     trouble: str = ""
+    # What has become of it: `approved`, `denied` or `failed`; empty while it waits.
+    outcome: str = ""
+
+    @property
+    def moment(self) -> Moment:
+        """When it was made, among others of the same second."""
+        return self.created, self.name
+
+    @property
+    def node(self) -> str:
+        """The node that it is made out to."""
+        user = self.asked.common_names[0] if self.asked and self.asked.common_names else ""
+        return user[len(NODE_USER) :] if user.startswith(NODE_USER) else ""
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks for what: the newest request of an asker is the one whose answer somebody waits for."""
+        return self.signer, self.username, self.node
+
+
+# Why a request is none of a kubelet's: each of these is told, whatever a kubelet has asked since.
+STRANGE = frozenset({"signer", "unreadable", "usages", "subject", "requestor", "groups", "names"})
+
+# Signer, user and node.
+Asker = tuple[str, str, str]
+Moment = tuple[float, str]
 
 
 @dataclass(frozen=True)
@@ -193,8 +236,85 @@ class Verdict:
         """Whether it may be approved later without anybody's doing."""
         return bool(self.reason) and REASONS[self.reason].passing
 
+    @property
+    def superseded(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self.reason == "superseded"
+
     def refused(self, reason: str, message: str) -> Verdict:
         return replace(self, approved=False, reason=reason, message=message)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a request is judged by, found by name: a thousand requests are a thousand looks."""
+
+    requests: Sequence[Request]
+    hosts: Sequence[Host]
+    nodes: Sequence[Node]
+    max_age: float = MAX_AGE
+    # The nodes whose machine may have a second client certificate.
+    reissue: Collection[str] = ()
+
+    @cached_property
+    def hosts_by_name(self) -> Mapping[str, Sequence[Host]]:
+        found: dict[str, list[Host]] = defaultdict(list)
+        for host in self.hosts:
+            for name in host.names:
+                found[name].append(host)
+        return found
+
+    @cached_property
+    def nodes_by_name(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def nodes_by_machine(self) -> Mapping[str, Node]:
+        return {node.system_id: node for node in self.nodes if node.system_id}
+
+    @cached_property
+    def answered(self) -> Mapping[Asker, Moment]:
+        """When the newest request was made to which each asker has had an answer."""
+        return last_of((each.asker, each.moment) for each in self.requests if each.outcome in ("approved", "failed"))
+
+    @cached_property
+    def approved(self) -> Mapping[tuple[str, str], Sequence[Request]]:
+        """By signer and node: the requests that were approved, whoever did that."""
+        found: dict[tuple[str, str], list[Request]] = defaultdict(list)
+        for each in self.requests:
+            if each.outcome == "approved":
+                found[each.signer, each.node].append(each)
+        return found
+
+    @cached_property
+    def surplus(self) -> int:
+        """How many names more than machines the bootstrap user asks for."""
+        return len(self.bootstrapped) - max(len(self.hosts), len(self.nodes))
+
+    @cached_property
+    def bootstrapped(self) -> Collection[str]:
+        """The nodes that the bootstrap user asks for, and has not been answered."""
+        asked = (each for each in waiting_requests(self.requests) if each.signer == CLIENT)
+        return {each.node for each in asked if each.username == BOOTSTRAP_USER}
+
+
+def last_of(moments: Iterable[tuple[Asker, Moment]]) -> Mapping[Asker, Moment]:
+    """The newest moment of each asker."""
+    found: dict[Asker, Moment] = {}
+    for asker, moment in moments:
+        found[asker] = max(found.get(asker, moment), moment)
+    return found
+
+
+def waiting_requests(requests: Iterable[Request]) -> list[Request]:
+    """The requests of kubelets that are not answered, neither themselves nor by the answer to a later one."""
+    known = list(requests)
+    answered = last_of((each.asker, each.moment) for each in known if each.outcome in ("approved", "failed"))
+    return [
+        each
+        for each in known
+        if not each.outcome and each.signer in SIGNERS and each.moment > answered.get(each.asker, (0.0, ""))
+    ]
 
 
 @dataclass(frozen=True)
@@ -203,9 +323,7 @@ class Case:
 
     request: Request
     asked: Asked
-    hosts: Sequence[Host]
-    nodes: Sequence[Node]
-    max_age: float = MAX_AGE
+    scene: Scene
 
     @property
     def is_client(self) -> bool:
@@ -218,12 +336,12 @@ class Case:
     @property
     def node(self) -> str:
         """The node that it is made out to."""
-        return self.user[len(NODE_USER) :] if self.user.startswith(NODE_USER) else ""
+        return self.request.node
 
     @property
-    def fitting(self) -> list[Host]:
+    def fitting(self) -> Sequence[Host]:
         # Kubelets write the name of their node in small letters, and so it has to be: no other spelling is a Node's.
-        return [host for host in self.hosts if self.node in host.names]
+        return self.scene.hosts_by_name.get(self.node, ())
 
     @property
     def host(self) -> Host:
@@ -239,25 +357,43 @@ def judge(
     nodes: Sequence[Node],
     now: float,
     max_age: float = MAX_AGE,
+    reissue: Collection[str] = (),
 ) -> list[Verdict]:
-    """A verdict on each request, in the order in which they were made."""
-    waiting = sorted(requests, key=lambda request: (request.created, request.name))
-    of_kubelets = sum(request.signer in SIGNERS for request in waiting)
-    most = max(len(hosts), len(nodes)) + SPARE
-    verdicts = [_judged(request, hosts, nodes, now, max_age) for request in waiting]
-    if of_kubelets > most:
-        says = f"{of_kubelets} requests of kubelets wait, and the cluster has {len(hosts)} machines."
-        return [verdict.refused("flood", says) if verdict.approved else verdict for verdict in verdicts]
-    newest = {(verdict.kind, verdict.node): verdict.name for verdict in verdicts if verdict.approved}
+    """A verdict on each request that waits, in the order in which they were made.
+
+    Those that were answered are given as well: what they say of an asker decides about its other requests.
+    """
+    ordered = sorted(requests, key=lambda request: request.moment)
+    scene = Scene(ordered, hosts, nodes, max_age, reissue)
+    judged = [(request, _judged(request, scene, now)) for request in ordered if not request.outcome]
+    # Whom a valid request supersedes does not depend on what somebody else forges after it.
+    valid = {_party(request, verdict): request for request, verdict in judged if verdict.approved}
+    alike = {(_party(request, verdict), verdict.message): request for request, verdict in judged}
     return [
-        verdict.refused("superseded", f"{verdict.node} has asked again with {newest[verdict.kind, verdict.node]}.")
-        if verdict.approved and newest[verdict.kind, verdict.node] != verdict.name
-        else verdict
-        for verdict in verdicts
+        _newest_alone(
+            request, verdict, valid.get(_party(request, verdict)), alike[_party(request, verdict), verdict.message]
+        )
+        for request, verdict in judged
     ]
 
 
-def _judged(request: Request, hosts: Sequence[Host], nodes: Sequence[Node], now: float, max_age: float) -> Verdict:
+def _party(request: Request, verdict: Verdict) -> Asker:
+    """Its asker; a machine may ask under each of its names."""
+    return request.signer, request.username, verdict.machine or request.node
+
+
+def _newest_alone(request: Request, verdict: Verdict, valid: Request | None, alike: Request) -> Verdict:
+    if verdict.reason in STRANGE or verdict.superseded:
+        return verdict
+    later = valid if valid and valid.moment > request.moment else alike
+    return verdict if later is request else verdict.refused("superseded", _again(request, later.name))
+
+
+def _again(request: Request, later: str) -> str:
+    return f"{request.node or request.username} has asked again with {later}."
+
+
+def _judged(request: Request, scene: Scene, now: float) -> Verdict:
     verdict = Verdict(
         request.name,
         SIGNERS.get(request.signer, ""),
@@ -267,13 +403,13 @@ def _judged(request: Request, hosts: Sequence[Host], nodes: Sequence[Node], now:
     )
     if request.signer not in SIGNERS:
         return verdict.refused("signer", f"It is for the signer {request.signer}, which does not sign for kubelets.")
+    verdict = replace(verdict, node=request.node)
     if request.asked is None:
         return verdict.refused("unreadable", f"It cannot be read: {request.trouble}.")
-    case = Case(request, request.asked, hosts, nodes, max_age)
-    verdict = replace(verdict, node=case.node)
+    case = Case(request, request.asked, scene)
     if len(case.fitting) == 1:
         verdict = replace(verdict, machine=case.host.name, system_id=case.host.system_id)
-    for rule in RULES[request.signer]:
+    for rule in (*ITSELF, _unanswered, *RULES[request.signer]):
         no = rule(case)
         if no is not None:
             return verdict.refused(*no)
@@ -285,10 +421,14 @@ def _judged(request: Request, hosts: Sequence[Host], nodes: Sequence[Node], now:
 
 def _usages(case: Case) -> No | None:
     asked, needed = frozenset(case.request.usages), USAGES[case.request.signer]
-    allowed = {needed, needed | {RSA_ONLY}} if case.asked.rsa else {needed}
-    if asked in allowed and len(asked) == len(case.request.usages):
+    allowed = needed | {RSA_ONLY} if case.asked.rsa else needed
+    if needed <= asked <= allowed and len(asked) == len(case.request.usages):
         return None
-    return "usages", f"It asks for {_all(case.request.usages)}, not for {_all(sorted(needed))}."
+    if more := sorted(asked - allowed):
+        return "usages", f"It asks for {_all(more)} as well."
+    if lacking := sorted(needed - asked):
+        return "usages", f"It does not ask for {_all(lacking)}."
+    return "usages", f"It asks for the same usage twice: {_all(sorted(case.request.usages))}."
 
 
 def _subject(case: Case) -> No | None:
@@ -326,11 +466,18 @@ def _names(case: Case) -> No | None:
     return None
 
 
+def _unanswered(case: Case) -> No | None:
+    answered = case.scene.answered.get(case.request.asker)
+    return ("superseded", _again(case.request, answered[1])) if answered and answered > case.request.moment else None
+
+
 # -- the machine that it belongs to -----------------------------------------------------------------------------------
 
 
 def _machine(case: Case) -> No | None:
     if not case.fitting:
+        if not case.is_client and case.node not in case.scene.nodes_by_name:
+            return "superseded", f"There is no Node {case.node} any more, and no machine of that name."
         return "unknown_machine", f"No machine of the cluster is called {case.node} in MAAS."
     if len(case.fitting) > 1:
         return "ambiguous", f"{_all(sorted(host.name for host in case.fitting))} all stand for {case.node}."
@@ -338,25 +485,64 @@ def _machine(case: Case) -> No | None:
 
 
 def _age(case: Case) -> No | None:
-    after = case.request.created - case.host.created
+    after, limit = case.request.created - case.host.created, case.scene.max_age
     if after < -SKEW:
-        return "age", f"It is {-after:.0f} seconds older than the Machine {case.host.name}."
-    if case.is_client and after > case.max_age:
-        return "age", f"It came {after:.0f} seconds after the Machine {case.host.name}, more than {case.max_age:.0f}."
+        return "superseded", f"It is from before the machine became the Machine {case.host.name}."
+    if case.is_client and after > limit:
+        late = f"It came more than {limit:.0f} seconds after the Machine {case.host.name}."
+        return "age", f"{late} Give metalshift.maas.node_csr a larger max_age if the machine took so long."
     return None
 
 
 def _no_node_yet(case: Case) -> No | None:
     host = case.host
-    known = [node.name for node in case.nodes if node.name in host.names or node.system_id == host.system_id]
+    named = (case.scene.nodes_by_name.get(name) for name in sorted(host.names))
+    known = [node for node in (*named, case.scene.nodes_by_machine.get(host.system_id)) if node]
     if known:
-        return "node_exists", f"The machine has the Node {_all(known)} already."
+        return "node_exists", f"The machine has the Node {known[0].name} already."
     return ("node_exists", f"The Machine {host.name} had the Node {host.node} already.") if host.node else None
+
+
+def _not_issued_yet(case: Case) -> No | None:
+    """The bootstrap user is every machine's: whoever has it could become one that is still on its way."""
+    host = case.host
+    if not host.names.isdisjoint(case.scene.reissue):
+        return None
+    for earlier in (each for name in sorted(host.names) for each in case.scene.approved.get((CLIENT, name), ())):
+        of_this_life = earlier.username == BOOTSTRAP_USER and earlier.created - host.created >= -SKEW
+        if of_this_life and earlier.asked and earlier.asked.key != case.asked.key:
+            return "issued", (
+                f"{earlier.name} has had a certificate for this deployment of the machine, and this has another key. "
+                f"If the machine has lost the first one: metalshift.maas.node_csr with reissue: [{case.node}]."
+            )
+    return None
+
+
+def _few_names(case: Case) -> No | None:
+    scene = case.scene
+    if scene.surplus <= SPARE:
+        return None
+    return "flood", (
+        f"{BOOTSTRAP_USER} asks for {len(scene.bootstrapped)} different nodes, {scene.surplus} more than the cluster "
+        "has machines. Find out who asks for nodes that are not there, and delete these requests: "
+        f"kubectl get csr --field-selector spec.signerName={CLIENT} lists them. Until then no new node is let in."
+    )
+
+
+def _few_keys(case: Case) -> No | None:
+    earlier = case.scene.approved.get((SERVING, case.node), ())
+    keys = {each.asked.key for each in earlier if each.asked and each.username == case.request.username}
+    if len(keys | {case.asked.key}) <= MOST_KEYS:
+        return None
+    return "flood", (
+        f"{case.request.username} has had {len(keys)} serving certificates for different keys within an hour. Look why "
+        "that machine asks again and again; it gets the next one when Kubernetes has forgotten these."
+    )
 
 
 def _node(case: Case) -> No | None:
     host = case.host
-    node = next((node for node in case.nodes if node.name == case.node), None)
+    node = case.scene.nodes_by_name.get(case.node)
     if node is None:
         return "no_node", f"There is no Node {case.node}."
     if not node.system_id:
@@ -384,8 +570,8 @@ def _addresses(case: Case) -> No | None:
 Rule = Callable[[Case], "No | None"]
 ITSELF: Sequence[Rule] = (_usages, _subject, _requestor, _groups, _names)
 RULES: Mapping[str, Sequence[Rule]] = {
-    CLIENT: (*ITSELF, _machine, _age, _no_node_yet),
-    SERVING: (*ITSELF, _machine, _age, _node, _dns_names, _addresses),
+    CLIENT: (_machine, _age, _no_node_yet, _not_issued_yet, _few_names),
+    SERVING: (_machine, _age, _node, _dns_names, _addresses, _few_keys),
 }
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import warnings
+from functools import lru_cache
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Asked
@@ -20,6 +22,7 @@ try:
     from cryptography import x509
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
     from cryptography.x509.oid import NameOID
 except ImportError as missing:
     MISSING = missing
@@ -27,16 +30,37 @@ except ImportError as missing:
 BEGIN = b"-----BEGIN "
 # Far more than a kubelet of many addresses asks for; parsing is not for whoever sends megabytes.
 LONGEST = 1 << 17
+# Those of kubelets have one or two thousand characters. They are read once, however often it is looked at them.
+USUAL, KEPT = 1 << 13, 1 << 13
 
 
 def read(encoded: str) -> Asked:
     """What a request in base64 of PEM, as Kubernetes keeps it, asks for. A ValueError says why it cannot be read."""
     if MISSING:
         raise missing_library(MISSING, "cryptography")
-    request = _parsed(_decoded(encoded))
+    found = _kept(encoded) if len(encoded) <= USUAL else _read(encoded)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(encoded: str) -> Asked | str:
+    return _read(encoded)
+
+
+def _read(encoded: str) -> Asked | str:
+    """What it asks for, or why it cannot be read."""
+    try:
+        return _whole(_parsed(_decoded(encoded)))
+    except ValueError as error:
+        return str(error)
+
+
+def _whole(request: Any) -> Asked:
     try:
         whole = request.is_signature_valid
-        asked = _asked(request, isinstance(request.public_key(), RSAPublicKey))
+        asked = _asked(request)
     except (InvalidSignature, UnsupportedAlgorithm):
         raise ValueError("its key or signature is of a kind that is not known here") from None
     except (x509.DuplicateExtension, x509.UnsupportedGeneralNameType, ValueError, TypeError):
@@ -69,7 +93,8 @@ def _parsed(pem: bytes) -> Any:
         raise ValueError("it is no certificate request") from None
 
 
-def _asked(request: Any, rsa: bool) -> Asked:
+def _asked(request: Any) -> Asked:
+    public = request.public_key()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         subject = list(request.subject)
@@ -86,7 +111,8 @@ def _asked(request: Any, rsa: bool) -> Asked:
         other_extensions=other_extensions,
         dns_names=[name.value for name in names if isinstance(name, x509.DNSName)],
         addresses=[str(name.value) for name in names if isinstance(name, x509.IPAddress)],
-        rsa=rsa,
+        rsa=isinstance(public, RSAPublicKey),
+        key=hashlib.sha256(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest(),
     )
 
 

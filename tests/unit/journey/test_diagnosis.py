@@ -459,6 +459,19 @@ def test_certificate_requests_are_told_with_their_verdict(verdict: Verdict, turn
     assert (said.turn, said.severity) == (turn, severity)
 
 
+def test_requests_that_nobody_waits_for_are_no_trouble_of_a_healthy_cluster() -> None:
+    """A day of them, of nodes that have their certificates."""
+    again = [Verdict(f"csr-{number}", kind="serving", node="w", age=900.0 * number) for number in range(93)]
+    assert diagnose(replace(WELL, verdicts=[each.refused("superseded", "x.") for each in again])) == []
+
+
+def test_whoever_asks_a_thousand_times_does_not_fill_the_page() -> None:
+    asked = [Verdict(f"csr-{number}", kind="client", node=f"guess-{number}", age=5) for number in range(1000)]
+    flooded = replace(WELL, verdicts=[each.refused("unknown_machine", "x.") for each in asked])
+    assert len(diagnose(flooded)) == 11
+    assert about(flooded, "CertificateSigningRequests").what == "990 more certificate requests wait."
+
+
 def test_a_maas_that_does_not_answer_is_said_once() -> None:
     trouble = "Could not read the machines from MAAS: connection refused."
     said = about(replace(WELL, in_maas=InMaas({}, trouble, "unreachable")), "MAAS")

@@ -138,7 +138,9 @@ def test_pending_certificates_say_why_they_wait() -> None:
     verdict = Verdict("csr-1", kind="client", node="worker3.maas", requestor="somebody").refused(
         "unknown_machine", "No machine."
     )
-    found = grown(replace(WHOLE, requests=[]), replace(ALL, verdicts={"clusters/demo": [verdict]}))
+    older = replace(verdict, name="csr-0").refused("superseded", "It has asked again.")
+    found = grown(replace(WHOLE, requests=[]), replace(ALL, verdicts={"clusters/demo": [older, verdict]}))
+    assert found["superseded_requests"] == 1
     assert found["certificate_requests"] == [
         {
             "name": "csr-1",

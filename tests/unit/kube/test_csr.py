@@ -15,7 +15,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import (
     MAX_AGE,
     REASONS,
     SERVING,
-    SPARE,
     Asked,
     Host,
     Node,
@@ -28,6 +27,7 @@ BORN, NOW = 1000.0, 1300.0
 NAME = "worker-1.maas"
 HOST = Host("pool-abc", "abc123", frozenset({NAME, "worker-1"}), frozenset({"10.0.0.5", "fd00::5"}), BORN)
 JOINED = replace(HOST, node=NAME)
+HOST_4 = replace(HOST, name="pool-new", system_id="new444", names=frozenset({"worker-4.maas"}))
 NODE = Node(NAME, "abc123")
 SUBJECT = Asked(("system:nodes",), (f"system:node:{NAME}",))
 CLIENTS = Request(
@@ -119,7 +119,7 @@ FORGED_CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("unknown_machine", {"common_names": ("system:node:Worker-1.maas",)}, {}),
     ("unknown_machine", {"common_names": (f"system:node:{NAME}.",)}, {}),
     ("unknown_machine", {"common_names": (f"system:node: {NAME}",)}, {}),
-    ("age", {}, {"created": BORN - 11}),
+    ("superseded", {}, {"created": BORN - 11}),
     ("age", {}, {"created": BORN + MAX_AGE + 1}),
 ]
 
@@ -151,7 +151,7 @@ FORGED_SERVERS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("dns_name", {"dns_names": ("*.maas",)}, {}),
     ("address", {"addresses": ("10.0.0.5", "10.0.0.6")}, {}),
     ("address", {"addresses": ("127.0.0.1",)}, {}),
-    ("age", {}, {"created": BORN - 11}),
+    ("superseded", {}, {"created": BORN - 11}),
 ]
 
 
@@ -186,6 +186,8 @@ def test_a_client_whose_machine_is_not_as_it_should_be_is_refused(
 
 AROUND_SERVERS: list[tuple[str, list[Host], list[Node]]] = [
     ("unknown_machine", [], [NODE]),
+    # The node was one of this cluster when it asked, and has left with its machine.
+    ("superseded", [], []),
     ("no_node", [JOINED], []),
     ("no_node", [JOINED], [Node("worker-2.maas", "abc123")]),
     ("node_not_linked", [JOINED], [Node(NAME)]),
@@ -227,14 +229,143 @@ def test_of_several_requests_of_a_node_the_newest_is_approved() -> None:
     assert "csr-again" in found["csr-c"].message
 
 
-def test_a_flood_is_not_answered() -> None:
-    flood = [replace(CLIENTS, name=f"csr-{number}", username="somebody") for number in range(SPARE + 1)]
-    found = judge([*flood, CLIENTS], [HOST], [], NOW)
-    assert {one.reason for one in found} == {"flood", "requestor"}
-    assert len(judge([*flood[1:], CLIENTS], [HOST], [], NOW)) == SPARE + 1
-    assert any(one.approved for one in judge([*flood[1:], CLIENTS], [HOST], [], NOW))
-    others = [replace(one, signer="example.com/other") for one in flood]
-    assert any(one.approved for one in judge([*others, CLIENTS], [HOST], [], NOW))
+# -- those who ask again, and those who ask too often ------------------------------------------------------------------
+
+
+def keyed(request: Request, number: int, **changes: Any) -> Request:
+    """Another one of the same asker, so many seconds later and for another key."""
+    asked = replace(request.asked or SUBJECT, key=f"key-{number}")
+    wish = {"name": f"{request.name}-{number}", "created": request.created + number, "asked": asked, **changes}
+    return replace(request, **wish)
+
+
+def judged(requests: list[Request], hosts: list[Host], nodes: list[Node], **more: Any) -> dict[str, Verdict]:
+    return {one.name: one for one in judge(requests, hosts, nodes, NOW, **more)}
+
+
+def named(name: str, request: Request = CLIENTS) -> Request:
+    """The same request, made out to another node."""
+    asked = replace(request.asked or SUBJECT, common_names=(f"system:node:{name}",))
+    return replace(request, name=f"csr-{name}", asked=asked)
+
+
+def test_a_cluster_that_nobody_looked_after_for_a_day_is_as_good_as_new() -> None:
+    """Three nodes that asked every quarter of an hour, and a machine that has just come."""
+    names = [f"worker-{number}.maas" for number in (1, 2, 3)]
+    hosts, nodes, pending = [HOST_4], [], []
+    for number, name in enumerate(names):
+        hosts.append(replace(JOINED, name=name, system_id=f"id{number}", names=frozenset({name}), node=name))
+        nodes.append(Node(name, f"id{number}"))
+        first = replace(named(name, SERVERS), username=f"system:node:{name}")
+        first = replace(first, asked=replace(first.asked or SUBJECT, dns_names=(name,)))
+        pending += [keyed(first, again) for again in range(93)]
+    found = judged([*pending, named("worker-4.maas")], hosts, nodes)
+    newest = {f"csr-{name}-92" for name in names}
+    assert {one.name for one in found.values() if one.approved} == newest | {"csr-worker-4.maas"}
+    assert sum(one.superseded for one in found.values()) == 3 * 92
+
+
+def test_a_worker_that_asks_a_thousand_times_stops_nobody_but_itself() -> None:
+    asked = [keyed(SERVERS, again) for again in range(1000)]
+    found = judged([*asked, named("worker-4.maas")], [JOINED, HOST_4], [NODE])
+    assert [one.name for one in found.values() if one.approved] == ["csr-worker-4.maas", "csr-s-999"]
+    assert sum(one.superseded for one in found.values()) == 999
+
+
+def test_a_worker_gets_so_many_keys_and_no_more() -> None:
+    had = [keyed(SERVERS, number, outcome="approved") for number in range(10)]
+    assert judged([*had[1:], keyed(SERVERS, 50)], [JOINED], [NODE])["csr-s-50"].approved
+    refused = judged([*had, keyed(SERVERS, 50)], [JOINED], [NODE])["csr-s-50"]
+    assert (refused.reason, refused.approved) == ("flood", False)
+    assert f"system:node:{NAME} has had 10 serving certificates for different keys" in refused.message
+
+
+def test_whoever_guesses_names_lets_no_node_in() -> None:
+    guesses = [named(f"guess-{number}.maas") for number in range(100)]
+    enough = judged([*guesses, CLIENTS, SERVERS], [HOST], [])
+    assert enough["csr-c"].approved
+    one_more = judged([*guesses, named("guess-x.maas"), CLIENTS], [HOST], [])["csr-c"]
+    assert one_more.reason == "flood"
+    assert "asks for 102 different nodes, 101 more than the cluster has machines." in one_more.message
+    assert "delete these requests: kubectl get csr --field-selector" in one_more.message
+    # Nobody is told to be a flood who is somebody else, or has an identity of its own.
+    others = [replace(each, username="somebody") for each in [*guesses, named("guess-x.maas")]]
+    assert judged([*others, CLIENTS], [HOST], [])["csr-c"].approved
+    joined = judged([*guesses, named("guess-x.maas"), SERVERS], [JOINED], [NODE])["csr-s"]
+    assert joined.approved, "a node has an identity of its own"
+
+
+ISSUED = keyed(CLIENTS, 1, outcome="approved")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "reason"),
+    [
+        (ISSUED, "issued"),
+        (replace(ISSUED, asked=replace(SUBJECT, common_names=("system:node:worker-1",), key="key-1")), "issued"),
+        (replace(ISSUED, outcome="failed"), ""),
+        (replace(ISSUED, outcome="denied"), ""),
+        (replace(ISSUED, asked=replace(SUBJECT, key="key-2")), ""),
+        (replace(ISSUED, created=BORN - 20), ""),
+        (replace(ISSUED, username=f"system:node:{NAME}"), ""),
+        (replace(ISSUED, signer=SERVING), ""),
+    ],
+)
+def test_a_deployment_of_a_machine_gets_one_client_certificate(earlier: Request, reason: str) -> None:
+    """And another one when the first has failed, is for the same key, or was not of this deployment's kubelet."""
+    later = keyed(CLIENTS, 2)
+    assert judged([earlier, later], [HOST], [])[later.name].reason == reason
+
+
+def test_the_second_certificate_comes_on_request() -> None:
+    later = keyed(CLIENTS, 2)
+    refused = judged([ISSUED, later], [HOST], [])[later.name]
+    assert f"metalshift.maas.node_csr with reissue: [{NAME}]." in refused.message
+    assert judged([ISSUED, later], [HOST], [], reissue=[NAME])[later.name].approved
+    assert judged([ISSUED, later], [HOST], [], reissue=["worker-2.maas"])[later.name].reason == "issued"
+
+
+def test_of_a_machine_that_asks_under_two_names_the_newer_is_approved() -> None:
+    found = judged([CLIENTS, replace(named("worker-1"), created=1201.0)], [HOST], [])
+    assert [one.name for one in found.values() if one.approved] == ["csr-worker-1"]
+
+
+def test_what_was_asked_before_an_answer_is_superseded_by_it() -> None:
+    for outcome, expected in (("approved", True), ("failed", True), ("denied", False)):
+        answered = keyed(SERVERS, 5, outcome=outcome)
+        assert judged([SERVERS, answered], [JOINED], [NODE])["csr-s"].superseded == expected, outcome
+
+
+def test_of_requests_that_are_refused_for_the_same_reason_the_newest_is_told() -> None:
+    wrong = [named_otherwise(keyed(SERVERS, number)) for number in range(30)]
+    found = judged([*wrong, SERVERS], [JOINED], [NODE])
+    assert [(one.name, one.reason) for one in found.values() if not one.superseded] == [
+        ("csr-s", ""),
+        ("csr-s-29", "dns_name"),
+    ]
+    assert judged([*wrong, keyed(SERVERS, 99)], [JOINED], [NODE])["csr-s-29"].superseded, "it has been put right"
+
+
+def named_otherwise(request: Request) -> Request:
+    return replace(request, asked=replace(request.asked or SUBJECT, dns_names=("other.maas",)))
+
+
+def test_what_no_kubelet_asks_is_told_whatever_was_asked_since() -> None:
+    forged = keyed(CLIENTS, 1, usages=("any",))
+    for later in (keyed(CLIENTS, 2), keyed(CLIENTS, 2, outcome="approved")):
+        assert judged([forged, later], [HOST], [])[forged.name].reason == "usages"
+
+
+@pytest.mark.parametrize(
+    ("usages", "said"),
+    [
+        (("digital signature", "client auth", "server auth"), "It asks for server auth as well."),
+        (("client auth",), "It does not ask for digital signature."),
+        (("client auth", "client auth", "digital signature"), "It asks for the same usage twice: client auth, client"),
+    ],
+)
+def test_of_usages_the_wrong_ones_are_named(usages: tuple[str, ...], said: str) -> None:
+    assert of_client(usages=usages).message.startswith(said)
 
 
 def test_every_verdict_names_a_reason_that_the_documentation_has() -> None:
@@ -242,7 +373,7 @@ def test_every_verdict_names_a_reason_that_the_documentation_has() -> None:
     told |= {reason for reason, _hosts, _nodes in AROUND_CLIENTS + AROUND_SERVERS}
     elsewhere = {
         "unreadable",
-        "superseded",
+        "issued",
         "flood",
         "not_in_maas",
         "doubtful",

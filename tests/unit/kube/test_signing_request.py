@@ -18,7 +18,14 @@ WHOLE = base64.b64decode(signing_request(NODE))
 
 
 def test_a_client_is_read() -> None:
-    assert reading.read(signing_request(NODE)) == Asked(["system:nodes"], [f"system:node:{NODE}"], [], [], [], [], [])
+    found = reading.read(signing_request(NODE))
+    expected = Asked(["system:nodes"], [f"system:node:{NODE}"], [], [], [], [], [], key=found.key)
+    assert found == expected
+
+
+def test_each_key_is_told_apart_and_the_same_one_is_known_again() -> None:
+    first, second = signing_request(NODE), signing_request(NODE)
+    assert reading.read(first).key == reading.read(first).key != reading.read(second).key
 
 
 def test_a_server_is_read() -> None:

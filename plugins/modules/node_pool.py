@@ -236,6 +236,8 @@ options:
     description:
       - Whether requests for certificates are approved while the task waits, those that belong to machines of this
         cluster and no others, as M(metalshift.maas.node_csr) does.
+      - Nodes are waited for until each has its serving certificate as well. Without it there are no logs and no shells
+        of its pods, and nobody approves it later. A node whose request is refused ends the wait with the reason.
       - It needs access to MAAS.
     type: bool
     default: true

@@ -21,7 +21,7 @@ import yaml
 from hosted.play import play, variables
 from hosted.record import PLACES, Record
 from integration.harness import Played, assert_no_secret, assert_no_secret_left
-from lab.kube.api import HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
+from lab.kube.api import CSRS, HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
 from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
@@ -67,6 +67,13 @@ def assert_wrote_nothing(lab: Lab, folder: Path, playbook: str, given: dict[str,
     return record.dry_runs()
 
 
+def assert_certified(hosted: Api) -> None:
+    """The run has left no node without a certificate, and no request to anybody."""
+    served = {each["spec"]["username"] for each in hosted.list(CSRS) if each.get("status", {}).get("certificate")}
+    assert {f"system:node:{of_name(node)}" for node in hosted.list(NODES)} <= served
+    assert [of_name(each) for each in hosted.list(CSRS) if not each.get("status", {}).get("conditions")] == []
+
+
 def secrets_of(lab: Lab, name: str, kubeconfig: Path) -> list[str]:
     """What nobody may see of a cluster: the keys in its Secrets, as they are there and as they are used."""
     (user,) = yaml.safe_load(kubeconfig.read_text())["users"]
@@ -94,6 +101,7 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
     hosted = Api(yaml.safe_load(kubeconfig.read_text()))
     assert len(hosted.list(NODES)) == 2
+    assert_certified(hosted)
     secrets = secrets_of(lab, "trip", kubeconfig)
     assert len(secrets) >= FEWEST_SECRETS
     assert_no_secret(made.output, secrets)
@@ -118,6 +126,7 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     assert tried, "what is foreseen of a change has been tried on the API"
     more = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 3})
     assert more.status == 0, more.output[-4000:]
+    assert_certified(hosted)
     assert len(hosted.list(NODES)) == 3
     too_many = play(lab, tmp_path, SCALE, {**pool, "hosted_openshift_replicas": 9})
     assert too_many.status != 0

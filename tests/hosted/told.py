@@ -378,7 +378,12 @@ WHO_ASKS = "Find out who asks. Nobody should approve it before that is known."
 #: What is held to its line elsewhere, without the fault: the guide says so.
 NOT_COMPARED = (
     Told("other-name", "certificate request <name> of <node>: not approved: <reason>", do=WHO_ASKS),
-    Told("other-address", "certificate request <name> of <node>: not approved: <reason>", do=WHO_ASKS),
+    Told(
+        "other-address",
+        "machine <name>: its node is Ready, its serving certificate is not approved: <reason>",
+        "grace",
+        "metalshift.maas.node_csr lists the certificate requests of nodes, and why each is not approved.",
+    ),
     Told("degraded-nodes", "node pool <name>: a node cannot be upgraded in place: <reason>", "grace", STUCK),
 )
 

@@ -12,7 +12,7 @@ import binascii
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import MAAS_KNOWS, look
@@ -139,13 +139,14 @@ def _sight(
     items: Mapping[str, Sequence[Object]],
     troubles: Sequence[str],
 ) -> Sight:
+    within: Mapping[str, Any] = {part: items.get(part, ()) for part in WITHIN}
     return Sight(
         namespace=namespace,
         name=name,
         cluster=cluster,
         control_plane=_named(items.get("control_plane", ()), name),
         pools=_pools(pools, namespace, name),
-        **{part: items.get(part, ()) for part in WITHIN},
+        **within,
         troubles=troubles,
     )
 

@@ -20,16 +20,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving
     CHANGED,
     approve_due,
     owners_of,
-    pending,
+    requests_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity import constraints_of_machine
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done, Errand
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import has_maas, machines_in_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.lookout import Lookout
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.missing_certificates import MissingCertificates
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.provider_guard import ProviderGuard
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import SIGNERS, Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Verdict, waiting_requests
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     HOSTED_CLUSTERS,
@@ -65,6 +66,8 @@ TOUCH_AGAIN = 30.0
 TOUCHED = "metalshift.maas/touched"
 WHAT: Mapping[Kind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool", MAAS_MACHINES: "machine"}
 MOST_NAMED = 5
+# Of requests that are not approved, so many are told, and of the end of a wait the first of them.
+MOST_REFUSED, FIRST_REFUSED = 10, 2
 
 LOST = "management API"
 
@@ -76,6 +79,9 @@ GOALS: Mapping[Goal, tuple[str, str]] = {
     "complete": ("be rolled out completely", "is not rolled out completely yet"),
     "gone": ("go", "is not gone yet"),
 }
+# When nothing else is missing.
+CERTIFICATES = ("get all certificates of its nodes", "does not have all certificates of its nodes yet")
+CERTIFICATES_HINT = "metalshift.maas.node_csr lists the certificate requests that are not approved, with the reasons."
 
 
 def wait_for(
@@ -122,6 +128,9 @@ class Wait:
         self._blind: float | None = None
         self._waits: Sequence[str] = ()
         self._seen: Sight | None = None
+        self._missing: MissingCertificates | None = None
+        self._refused: Callable[[], Sequence[str]] = tuple
+        self._lacks_only_certificates = False
         self._touch_due: Sequence[tuple[Kind, str]] = ()
         self._touches: Counter[tuple[Kind, str]] = Counter()
         self._touch_lines: dict[str, str] = {}
@@ -157,12 +166,13 @@ class Wait:
                 known = {topic: line for topic, line in self._told.items() if topic != LOST}
                 self._tell({**known, **lookout.lines})
             else:
-                self._seen = seen = now_seen
+                self._seen = seen = self._with_certificates(now_seen)
                 found = self._assess(seen)
                 self._letting_go.look(seen)
                 for errand in () if found.reached else errands:
                     errand.offer(seen)
-                self._tell({**lookout.lines, **self._news(found), **_joined(errands)})
+                about_certificates = self._missing.lines if self._missing else {}
+                self._tell({**lookout.lines, **self._news(found), **about_certificates, **_joined(errands)})
                 if found.reached:
                     return seen
                 if found.stop is not None:
@@ -185,7 +195,18 @@ class Wait:
         found = assess(seen, self._goal, now, self._since, pools=self._pools)
         self._waits = [found.lines[topic] for topic in found.waits]
         self._touch_due = found.touch
+        self._lacks_only_certificates = bool(seen.certificates) and self._is_reached(replace(seen, certificates={}))
         return found
+
+    def _with_certificates(self, seen: Sight) -> Sight:
+        if self._missing is None:
+            return seen
+        if seen.nodes is not None and seen.requests is not None:
+            return self._missing.seen(seen)
+        return self._missing.unread(seen) if self._is_reached(seen) else seen
+
+    def _is_reached(self, seen: Sight) -> bool:
+        return assess(seen, self._goal, 0.0, {}, pools=self._pools).reached
 
     def _news(self, found: Assessment) -> Mapping[str, str]:
         """The lines without the parts that have been fine since the first look."""
@@ -211,10 +232,15 @@ class Wait:
         said = self._guard.give_up(self._seen)
         return replace(failure, hint=f"{failure.hint} {said}".strip()) if said else failure
 
+    @property
+    def _ends(self) -> tuple[str, str]:
+        """What it will not do, and what it does not do yet."""
+        return CERTIFICATES if self._lacks_only_certificates else GOALS[self._goal]
+
     def _hopeless(self, stop: Stop) -> Failure:
         return Failure(
             "failed_state",
-            f"{self._whole_label} will not {GOALS[self._goal][0]}: {stop.text.rstrip('.')}.",
+            f"{self._whole_label} will not {self._ends[0]}: {stop.text.rstrip('.')}.",
             object=self.label,
             reason=stop.reason,
             hint=stop.hint,
@@ -222,17 +248,20 @@ class Wait:
         )
 
     def _too_long(self, lookout: Lookout, seen: Sight | None) -> Failure:
-        waits = list(dict.fromkeys(self._waits if lookout.lost is None else lookout.lines.values()))
+        refused = self._refused()
+        known = [*refused[:FIRST_REFUSED], *self._waits] if lookout.lost is None else lookout.lines.values()
+        waits = list(dict.fromkeys(known))
         left = _left(self._task, seen) if self._goal == "gone" and seen is not None and not lookout.lost else []
         named = "; ".join(line.rstrip(".") for line in [*waits, *left][:MOST_NAMED])
         more = f"; and {len(waits) + len(left) - MOST_NAMED} more" if len(waits) + len(left) > MOST_NAMED else ""
         return Failure(
             "timeout",
-            f"{self._whole_label} {GOALS[self._goal][1]}, after {in_words(self._patience.timeout)}. "
+            f"{self._whole_label} {self._ends[1]}, after {in_words(self._patience.timeout)}. "
             f"It still waits: {named or 'nothing is known of it yet'}{more}.",
             object=self.label,
             reason=waits[0] if waits else "",
-            hint="Raise wait_timeout if this only takes longer; metalshift.maas.diagnose says whose turn it is.",
+            hint="Raise wait_timeout if this only takes longer; metalshift.maas.diagnose says whose turn it is."
+            + (f" {CERTIFICATES_HINT}" if refused or self._lacks_only_certificates else ""),
             events=[*self._told.values(), *left],
         )
 
@@ -250,6 +279,9 @@ class Wait:
         if approve:
             approving = Approving(task, lambda: lookout.hosted, knows_maas)
             chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
+            if knows_maas and self._goal in ("nodes", "complete"):
+                self._missing = MissingCertificates(task.clock, lambda: approving.verdicts)
+                self._refused = lambda: approving.refused
         if knows_maas:
             guard = self._guard
             chosen.append(
@@ -369,13 +401,18 @@ class Approving:
     def __init__(self, task: Task, hosted: Callable[[], Kube | None], knows_maas: bool) -> None:
         self._task, self._hosted, self._knows_maas = task, hosted, knows_maas
         self._lines: dict[str, str] = {}
+        self._told: dict[str, Verdict] = {}
+        self._counted: dict[str, int] = {}
         self._approved: Collection[str] = ()
         self._owners: Collection[str] = ()
+        #: Those on the requests that waited at the last look, by name.
+        self.verdicts: Mapping[str, Verdict] = {}
+        #: Of these, lines about requests that are not approved, and of which it is not known whose machine asks.
+        self.refused: Sequence[str] = ()
 
     def waiting(self, seen: Sight) -> Hashable | None:
         """The requests of kubelets that nobody has answered."""
-        names = {name_of(each) for each in pending(seen) if text(each, "spec", "signerName") in SIGNERS}
-        return frozenset(names.difference(self._approved)) or None
+        return frozenset(each.name for each in waiting_requests(requests_of(seen, self._approved))) or None
 
     def approve(self, seen: Sight) -> Done:
         if not self._knows_maas:
@@ -388,22 +425,52 @@ class Approving:
             self._task, hosted, seen, self._approved, owners=lambda machines: self._owners_of(seen, machines)
         )
         self._approved = {*self._approved, *(one.name for one in verdicts if one.approved)}
-        # Whoever was quicker is seen in a moment.
-        told = [one for one in verdicts if one.reason != CHANGED]
-        self._lines = {**self._lines, **{f"request {one.name}": _line_of(one) for one in told}}
-        return Done(dict(self._lines), again=any(not one.approved for one in verdicts))
+        self.verdicts = {one.name: one for one in verdicts}
+        self._note(verdicts)
+        return Done(dict(self._lines), again=any(not one.approved and not one.superseded for one in verdicts))
 
     def _owners_of(self, seen: Sight, machines: Machines) -> Collection[str]:
         """Asked for until they are known, and not again."""
         self._owners = self._owners or owners_of(self._task, seen, machines)
         return self._owners
 
+    def _note(self, verdicts: Sequence[Verdict]) -> None:
+        """Each approval, and one line for each node that is refused: the same answer is not told again."""
+        for one in verdicts:
+            if one.approved:
+                self._lines[f"request {one.name}"] = _line_of(one)
+                self._lines.pop(f"request {_asker(one)}", None)
+                self._told.pop(_asker(one), None)
+        # Whoever was quicker is seen in a moment. What others sign is theirs to tell.
+        left = [one for one in verdicts if one.kind and not (one.approved or one.superseded or one.reason == CHANGED)]
+        latest = {_asker(one): one for one in left}
+        for asker, one in latest.items():
+            before = self._told.get(asker)
+            is_news = len(self._told) < MOST_REFUSED if before is None else before.reason != one.reason
+            if is_news:
+                self._told[asker] = one
+                self._lines[f"request {asker}"] = _line_of(one)
+        self.refused = [_line_of(one) for one in latest.values() if not one.machine]
+        self._count("more", len(latest.keys() - self._told.keys()), "more are not approved either")
+        self._count("superseded", sum(one.superseded for one in verdicts), "older ones do not count any more")
+
+    def _count(self, what: str, number: int, said: str) -> None:
+        """A number is told when it has doubled."""
+        if number >= max(2 * self._counted.get(what, 0), 1):
+            self._counted[what] = number
+            self._lines[f"requests {what}"] = f"certificate requests: {number} {said}"
+
+
+def _asker(verdict: Verdict) -> str:
+    return f"{verdict.kind} {verdict.node or verdict.requestor}"
+
 
 def _line_of(verdict: Verdict) -> str:
     whose = f" of {verdict.node}" if verdict.node else ""
     if verdict.approved:
         return f"certificate request {verdict.name}{whose}: approved ({verdict.kind})"
-    return f"certificate request {verdict.name}{whose}: not approved: {verdict.message.rstrip('.')}"
+    said = "waits" if verdict.passing else "not approved"
+    return f"certificate request {verdict.name}{whose}: {said}: {verdict.message.rstrip('.')}"
 
 
 # -- machines as MAAS has them --------------------------------------------------------------------------------------

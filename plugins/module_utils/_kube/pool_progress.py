@@ -58,6 +58,10 @@ NOT_OURS_HINT = (
     "Delete the Machine of this name, and run the task again: the machine stays where it is, and another one takes its "
     "place in the node pool."
 )
+CERTIFICATE_HINT = (
+    "metalshift.maas.node_csr lists the certificate requests of nodes, and why each is not approved. What a node asks "
+    "for and what MAAS knows of its machine must agree."
+)
 TOUCH_HINT = "The operator has not looked again since; any change of the node pool, even an annotation, makes it."
 
 
@@ -88,6 +92,8 @@ def is_reached(sight: Sight, pool: Object) -> bool:
         and len(machines) == count
         and not any(is_deleted(machine) for machine in machines)
         and all(_has_node(sight, machine) for machine in machines)
+        and sight.certificates is not None
+        and not any(name_of(machine) in sight.certificates for machine in machines)
     )
 
 
@@ -236,8 +242,14 @@ def _sleeps(maas_machine: Object) -> bool:
 def _joining(sight: Sight, machine: Object, topic: str) -> Finding:
     """From its deployment to its node."""
     node = node_of(sight, machine)
+    missing = (sight.certificates or {}).get(name_of(machine))
     if node is not None:
         ready = condition(node, "Ready")
+        if text(ready, "status") == "True" and missing:
+            hint = CERTIFICATE_HINT if missing.refused else ""
+            return finding(
+                topic, topic, f"its node is Ready, {missing.text}", "grace" if missing.refused else "wait", hint
+            )
         if text(ready, "status") == "True":
             return finding(topic, topic, "its node is Ready", "fine")
         meaning = meaning_of("Node", ready or {}, node)
@@ -247,6 +259,8 @@ def _joining(sight: Sight, machine: Object, topic: str) -> Finding:
     health = found("Machine", machine, "NodeHealthy", topic)
     if text(machine, "status", "nodeRef", "name"):
         return finding(topic, topic, "its node has joined", "fine") if health is None or health.is_fine else health
+    if missing:
+        return finding(topic, topic, f"deployed, {missing.text}", hint=CERTIFICATE_HINT)
     booting = _booting(sight, machine, topic)
     if booting is not None:
         return booting
@@ -327,6 +341,8 @@ def _count(sight: Sight, pool: Object, owner: Object, subject: str) -> Finding:
     if text(pool, "status", "version"):
         changing = [one for which in UPDATES if (one := found(KIND, pool, which)) is not None and not one.is_fine]
         said += f", {changing[0].meaning.text}" if changing else ""
+    lacking = sum(name_of(machine) in (sight.certificates or ()) for machine in machines_of(sight, pool))
+    said += f", {lacking} without a certificate" if lacking and there == count else ""
     leaving = sum(is_deleted(machine) for machine in machines_of(sight, pool))
     said += f", {leaving} on the way out" if leaving else ""
     return finding(subject, subject, said)

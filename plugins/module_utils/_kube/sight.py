@@ -19,6 +19,15 @@ def control_plane_namespace(namespace: str, name: str) -> str:
 
 
 @dataclass(frozen=True)
+class MissingCertificate:
+    """A certificate that a machine's kubelet needs and has not got: the end of a sentence."""
+
+    text: str
+    # Whether it does not come by itself.
+    refused: bool = False
+
+
+@dataclass(frozen=True)
 class Sight:
     """A hosted cluster and what belongs to it. None stands for what was not looked at, or could not be read."""
 
@@ -33,6 +42,8 @@ class Sight:
     maas_machines: Sequence[Object] = ()
     nodes: Sequence[Object] | None = None
     requests: Sequence[Object] | None = None
+    # By Machine, what somebody waits for: nothing when nobody waits for certificates, None as long as it is not known.
+    certificates: Mapping[str, MissingCertificate] | None = field(default_factory=dict)
     # What could not be read, as sentences.
     troubles: Sequence[str] = ()
 

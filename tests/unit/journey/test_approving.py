@@ -269,5 +269,50 @@ def test_who_holds_the_machines_is_asked_once_in_a_wait(play: Callable[..., Scri
     server.script[2:2] = [secret_of(server.url, key, place) for place in ("clusters-demo", "clusters")]
     approved = beside_a_wait(server)
     for _time in range(2):
-        line = approved.approve(SIGHT).lines["request csr-1"]
+        line = approved.approve(SIGHT).lines[f"request client {NODE}"]
         assert "the MAAS user capi holds it, and not me" in line
+
+
+# -- those who ask again ----------------------------------------------------------------------------------------------
+
+
+def later(minutes: int) -> Object:
+    """Another request of the same machine."""
+    stamp = f"2026-01-01T00:{minutes}:00Z"
+    again = changed(REQUEST, "metadata", to={"name": f"csr-{minutes}", "creationTimestamp": stamp})
+    return changed(again, "spec", "request", to=signing_request(NODE))
+
+
+def test_a_refusal_is_told_once_however_often_the_kubelet_asks(play: Callable[..., ScriptedMaas]) -> None:
+    """And what it has asked before is a number, told when it has doubled."""
+    elsewhere = Call("GET machines/", json=[{**IN_MAAS, "status": 4, "owner": ""}])
+    approved = beside_a_wait(play(*(elsewhere, *NOBODY_KNOWN) * 8))
+    requests, lines = [REQUEST], []
+    for minutes in range(20, 28):
+        requests.append(later(minutes))
+        lines.append(approved.approve(replace(SIGHT, requests=requests)).lines)
+    assert {each[f"request client {NODE}"] for each in lines} == {
+        f"certificate request csr-20 of {NODE}: waits: MAAS says that worker-1 (abc123) is Ready"
+    }
+    counted = [each["requests superseded"] for each in lines]
+    assert list(dict.fromkeys(counted)) == [
+        f"certificate requests: {number} older ones do not count any more" for number in (1, 2, 4, 8)
+    ]
+
+
+def test_what_an_answer_has_superseded_asks_nobody_for_anything(play: Callable[..., ScriptedMaas]) -> None:
+    answered = changed(later(30), "status", to={"conditions": [{"type": "Approved", "status": "True"}]})
+    seen = replace(SIGHT, requests=[REQUEST, later(20), answered])
+    assert beside_a_wait(play()).waiting(seen) is None
+    found = approving.look(seen, {})
+    assert [(one.name, one.superseded) for one in found] == [("csr-1", True), ("csr-20", True)]
+
+
+def test_a_machine_that_asks_with_another_key_is_told_with_what_to_do(play: Callable[..., ScriptedMaas]) -> None:
+    """In a wait, though the watch does not know of the first approval yet."""
+    server = play(ASKS_MAAS, *NOBODY_KNOWN, NO_NODE, Call(APPROVAL, json=REQUEST), ASKS_MAAS, *NOBODY_KNOWN)
+    approved = beside_a_wait(server)
+    assert approved.approve(SIGHT).lines == SAID
+    done = approved.approve(replace(SIGHT, requests=[REQUEST, later(20)]))
+    assert "csr-1 has had a certificate for this deployment of the machine" in done.lines[f"request client {NODE}"]
+    assert approved.verdicts["csr-20"].reason == "issued"

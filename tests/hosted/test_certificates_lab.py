@@ -34,7 +34,7 @@ class Cluster:
         self.lab, self.journey = lab, journey
 
     def run(self, module: str, **args: Any) -> Outcome:
-        return run(self.lab, module, {"name": NAME, "wait_timeout": 240, **args})
+        return run(self.lab, module, {"name": NAME, **args})
 
     def done(self, module: str, **args: Any) -> Outcome:
         outcome = self.run(module, **args)
@@ -84,17 +84,18 @@ def cluster(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
         base_domain="lab.example",
         services_address="127.0.0.1",
         control_plane_availability="SingleReplica",
+        wait_timeout=240,
         pull_secret=json.dumps({"auths": {lab.facts["registry"]: {"auth": "bGFiOmxhYg=="}}}),
         ssh_key=SSH_KEY,
         provider_image=PROVIDER,
     )
     yield found
     lab.heal()
-    found.done("hosted_cluster", state="absent", force=True)
+    found.done("hosted_cluster", state="absent", force=True, wait_timeout=240)
 
 
 def scaled(replicas: int) -> dict[str, Any]:
-    return {"cluster": NAME, "image": IMAGE, "tags": ["worker"], "replicas": replicas}
+    return {"cluster": NAME, "image": IMAGE, "tags": ["worker"], "replicas": replicas, "wait_timeout": 240}
 
 
 def test_when_a_task_ends_each_node_has_both_certificates(cluster: Cluster) -> None:

@@ -175,7 +175,7 @@ class Refusal:
         return Failure(self.kind, self.reason, object=name, hint=self.hint)
 
 
-# `|` between classes is refused by the pylint of ansible-core 2.17.
+# `|` between classes is refused by the pylint of ansible-core 2.16 and 2.17.
 Move = Union[Step, Wait]  # noqa: UP007
 Answer = Union[Step, Wait, Done, Refusal]  # noqa: UP007
 

@@ -10,105 +10,109 @@ OPERATOR = yes
 PROVIDER =
 LXD = no
 FAULT =
+PARTS =
 ARGS =
-RUN = @exec sh tests/tools/python.sh
+NOX = @exec sh tests/tools/nox.sh
+LAB = $(NOX) -s lab --
 # Its quotes are for the program that reads it, not for the shell.
 export FAULT
 
-.PHONY: help test demo lint sanity unit integration simulation conformance crash test-crash lxd labs hosted molecule cores bench docs build \
+.PHONY: help test verify demo unit integration simulation conformance crash journeys lint sanity lxd labs hosted kills molecule bench docs build \
 	simulator lab lab-status lab-stop lab-fault lab-heal lab-example programs generate locks clean purge
 
 help: ## this list
-	@echo "make demo and make test are all you need; the rest are parts of them."
+	@echo "make demo and make test are all you need; the rest are parts of them. nox -l lists more."
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 demo: ## machines, and a hosted cluster on them, from nothing and back
-	$(RUN) demo
+	$(NOX) -s demo
 
-test: ## everything below from lint to hosted
-	$(RUN) test
+test: ## what every change passes: 15 minutes, 45 the first time
+	$(NOX) -s test
 
-lint: ## read the code, the documentation and the package without running them
-	$(RUN) lint
+verify: ## all the rest, for hours (PARTS="hosted lxd" for some)
+	$(NOX) -s verify -- $(PARTS)
+
+lint: ## read the code, the documentation and the package without running them (ARGS=mypy)
+	$(NOX) -s lint -- $(ARGS)
 
 sanity: ## ansible-test sanity on every ansible-core that has a Python here
-	$(RUN) sanity
+	$(NOX) -t sanity
 
-unit: ## the pure parts, and the HTTP client
-	$(RUN) unit $(ARGS)
+unit: ## the parts that decide, and the HTTP clients (ARGS="-k claim -x" here and below)
+	$(NOX) -s unit -- $(ARGS)
 
 integration: ## the modules against the simulator
-	$(RUN) integration $(ARGS)
+	$(NOX) -s integration -- $(ARGS)
 
 simulation: ## the simulator itself
-	$(RUN) simulation $(ARGS)
+	$(NOX) -s simulation -- $(ARGS)
 
 conformance: ## how faithful the simulator is to recorded answers of MAAS
-	$(RUN) conformance $(ARGS)
+	$(NOX) -s conformance -- $(ARGS)
 
-crash: ## kill a run after each of its requests, and run it again
-	$(RUN) crash $(ARGS)
+crash: ## runs that are killed and run again
+	$(NOX) -s crash -- $(ARGS)
 
-test-crash: ## the same, and playbooks for hosted clusters killed at each of their writes: an hour
-	$(RUN) test-crash $(ARGS)
+journeys: ## one hosted cluster there and back, and VMs on a real LXD
+	$(NOX) -s journeys -- $(ARGS)
 
-lxd: ## the modules for LXD, on a real one; needs root
-	$(RUN) lxd $(ARGS)
-
-cores: ## unit and integration on the other versions of ansible-core
-	$(RUN) cores
+lxd: ## the modules and roles for LXD, on a real one; needs root
+	$(NOX) -s lxd -- $(ARGS)
 
 labs: ## the lab in which hosted clusters live, its LXD, and the programs it is made of
-	$(RUN) labs $(ARGS)
+	$(NOX) -s labs -- $(ARGS)
 
 hosted: ## modules, roles and playbooks for hosted clusters, in the lab
-	$(RUN) hosted $(ARGS)
+	$(NOX) -s hosted -- $(ARGS)
+
+kills: ## playbooks for hosted clusters killed at each of their writes: an hour
+	$(NOX) -s kills -- $(ARGS)
 
 molecule: ## the roles' scenarios, each on a lab of its own (ARGS="-s hypershift_operator")
-	$(RUN) molecule $(ARGS)
+	$(NOX) -s molecule -- $(ARGS)
 
 bench: ## how fast it is; prints numbers
-	$(RUN) bench
+	$(NOX) -s bench
 
 docs: ## the documentation as HTML, in docs/build
-	$(RUN) docs
+	$(NOX) -s docs
 
 build: ## the tarball that ansible-galaxy installs
-	$(RUN) build
+	$(NOX) -s build
 
 simulator: ## a MAAS to try playbooks on, in the foreground (PORT=5240 KEY_FILE=key.txt)
-	$(RUN) simulator --port "$(PORT)" --key-file "$(KEY_FILE)"
+	$(NOX) -s simulator -- --port "$(PORT)" --key-file "$(KEY_FILE)"
 
 lab: ## Kubernetes, HyperShift, Cluster API and a MAAS to try playbooks on (NAME=lab SPEED=60 MACHINES=12 OPERATOR=yes LXD=no)
-	$(RUN) lab start --name "$(NAME)" --speed "$(SPEED)" --machines "$(MACHINES)" --operator "$(OPERATOR)" \
-		--lxd "$(LXD)"
+	$(LAB) start --name "$(NAME)" --speed "$(SPEED)" --machines "$(MACHINES)" --operator "$(OPERATOR)" --lxd "$(LXD)"
 
 lab-status: ## what runs in the lab, and how it is reached (NAME=lab)
-	$(RUN) lab status --name "$(NAME)"
+	$(LAB) status --name "$(NAME)"
 
 lab-stop: ## end the lab; nothing of it is left (NAME=lab)
-	$(RUN) lab stop --name "$(NAME)"
+	$(LAB) stop --name "$(NAME)"
 
 lab-fault: ## break something in the lab; without FAULT, list what (NAME=lab FAULT="pause name=etcd")
-	$(RUN) lab fault --name "$(NAME)" -- "$$FAULT"
+	$(LAB) fault --name "$(NAME)" -- "$$FAULT"
 
 lab-example: ## a hosted cluster with two nodes, to pipe into kubectl apply --server-side -f - (NAME=lab PROVIDER=)
-	$(RUN) lab example --name "$(NAME)" $(if $(PROVIDER),--provider "$(PROVIDER)")
+	$(LAB) example --name "$(NAME)" $(if $(PROVIDER),--provider "$(PROVIDER)")
 
 lab-heal: ## end a fault of the lab, or all (NAME=lab FAULT="pause name=etcd")
-	$(RUN) lab heal --name "$(NAME)" -- "$$FAULT"
+	$(LAB) heal --name "$(NAME)" -- "$$FAULT"
 
 programs: ## build the programs of the lab, once; everything that needs them does it too
-	$(RUN) lab build
+	$(NOX) -s programs
 
 generate: ## action groups and action plugins, from the modules
-	$(RUN) generate
+	$(NOX) -s generate
 
 locks: ## pin the newest versions of all tools (needs uv)
-	$(RUN) locks
+	$(NOX) -s locks
 
 clean: ## remove what was made from this clone
-	$(RUN) clean
+	$(NOX) -s clean
 
 purge: ## end all labs, and remove the virtual environments, programs and downloads too
-	$(RUN) purge
+	$(NOX) -s purge

@@ -30,7 +30,7 @@ NAME = "killed"
 CREATE, DESTROY = "metalshift.maas.create_hosted_cluster", "metalshift.maas.destroy_hosted_cluster"
 SCALE = "metalshift.maas.scale_node_pool"
 LONGEST = 300
-# The write at which a run is killed, and what has become of it. `make test-crash` takes all of them.
+# The write at which a run is killed, and what has become of it. `make kills` takes all of them.
 SAMPLE_OF_CREATE = ((1, COMMITTED), (4, RECEIVED), (7, ANSWERED))
 # After the pool is told to be smaller; before the free machine is claimed; after that; and before it is released.
 SAMPLE_OF_SCALE = ((3, ANSWERED), (1, RECEIVED), (1, COMMITTED), (1, RECEIVED))

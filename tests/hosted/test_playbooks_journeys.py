@@ -86,6 +86,7 @@ def secrets_of(lab: Lab, name: str, kubeconfig: Path) -> list[str]:
     return sorted(each for each in found if len(each) > SHORTEST)
 
 
+@pytest.mark.journey
 def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_path: Path) -> None:
     lab = new_lab(machines=5)
     given = wished(lab, "trip", tmp_path, dns=True)

@@ -10,6 +10,7 @@ import pytest
 
 from integration.harness import made_of_role
 
+pytestmark = pytest.mark.smoke
 POOLS = [{"name": "a", "replicas": 2}, {"name": "b", "autoscaling": {"min": 3, "max": 9}}, {"name": "c"}]
 
 

@@ -47,6 +47,7 @@ def lines(run: Any) -> list[str]:
     return [line.strip() for event in run.events for line in event["stdout"].splitlines()]
 
 
+@pytest.mark.smoke
 def test_progress_lines_are_job_events_in_the_order_of_what_happened(runner):
     done = runner(DEPLOY)
     assert done.status == "successful"

@@ -14,7 +14,7 @@ import pytest
 
 from lab.simulator import Simulator
 
-pytestmark = pytest.mark.playbooks
+pytestmark = [pytest.mark.playbooks, pytest.mark.smoke]
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 MODULES = README.parent / "plugins" / "modules"

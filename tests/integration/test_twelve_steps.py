@@ -20,6 +20,7 @@ STEPS = (
 )
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("case", LIVES, ids=str)
 def test_the_twelve_steps(sim: Simulator, case: Case) -> None:
     case.arrange(sim)

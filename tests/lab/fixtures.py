@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,8 +32,17 @@ SPEED = 240
 LONG = ("test_teardown_lab.py", "test_playbooks_journeys.py", "test_faults_told.py", "test_killed.py")
 
 
+# What is in a file of theirs shares a lab and hosted clusters that take a while to make.
+SHARED = (*HEAVY, TESTS / "lab" / "lxd", TESTS / "lxd", HOSTED)
+# But for these, each test of which has a lab of its own.
+APART = ("test_molecule.py",)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _turn(item.path))
+    for item in items:
+        if item.path.name not in APART and any(folder in item.path.parents for folder in SHARED):
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 def _turn(file: Path) -> int:
@@ -50,8 +58,7 @@ def programs() -> Programs:
         yours = given(lambda line: None)
         needed = {each.name for module in MODULES for each in module.programs if not module.names <= yours.keys()}
         if not needed <= {figure.program for figure in figures()}:
-            reason = os.environ.get("METALSHIFT_WITHOUT_PROGRAMS")
-            pytest.skip(reason or "the lab's programs are not built; make programs does it")
+            pytest.skip("the lab's programs are not built; make programs builds them, or says why it cannot")
         return all_programs(lambda line: None)
     except NoPrograms as problem:
         pytest.skip(str(problem))

@@ -107,6 +107,7 @@ def host(sim: Simulator, lxd: Place) -> Iterator[RealHost]:
     host.clear()
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("via", WAYS)
 def test_the_life_of_a_vm(host: RealHost, via: str) -> None:
     wish = {"hostname": "web", **SMALL, "interfaces": [{"ip": "10.99.0.61"}]}

@@ -12,15 +12,13 @@ import ast
 import importlib
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import trees
-from environments import Environment
-from parts import check
-from paths import ROOT
+from trees import ROOT, STATE
 
 MODULES = ROOT / "plugins" / "modules"
 ACTIONS = ROOT / "plugins" / "action"
@@ -106,7 +104,7 @@ def action_groups() -> dict[str, list[str]]:
     }
 
 
-def differences(environment: Environment) -> list[str]:
+def differences() -> list[str]:
     """What `generate` would change, one sentence each."""
     groups = action_groups()
     modules, copies = _in_process(groups), _copies()
@@ -114,15 +112,11 @@ def differences(environment: Environment) -> list[str]:
         *([] if _runtime(groups) == RUNTIME.read_text() else [f"meta/runtime.yml lacks the action groups {groups}"]),
         *(f"plugins/action/{name}.py must be a copy of {RUNNER}" for name in sorted(modules - copies)),
         *(f"plugins/action/{name}.py has no module in an action group" for name in sorted(copies - modules)),
-        *(
-            f"{page.name} is not what the code says"
-            for page, text in _guides(environment).items()
-            if _read(page) != text
-        ),
+        *(f"{page.name} is not what the code says" for page, text in _guides().items() if _read(page) != text),
     ]
 
 
-def generate(environment: Environment) -> None:
+def generate() -> None:
     groups = action_groups()
     RUNTIME.write_text(_runtime(groups))
     modules, copies = _in_process(groups), _copies()
@@ -131,11 +125,11 @@ def generate(environment: Environment) -> None:
     for name in modules - copies:
         (ACTIONS / f"{name}.py").unlink(missing_ok=True)
         (ACTIONS / f"{name}.py").write_text((ACTIONS / RUNNER).read_text())
-    for page, text in _guides(environment).items():
+    for page, text in _guides().items():
         page.write_text(text, encoding="utf-8")
 
 
-def _guides(environment: Environment) -> dict[Path, str]:
+def _guides() -> dict[Path, str]:
     """The guides that are made from tables of the code. Those modules are pure: they import nothing of Ansible."""
     lifecycle: Callable[[], str] = _from_collection("_maas.lifecycle_docs", "page")
     kinds: dict[str, str] = _from_collection("_failure", "KINDS")
@@ -144,17 +138,17 @@ def _guides(environment: Environment) -> dict[Path, str]:
     return {
         GUIDES / "lifecycle_guide.rst": lifecycle(),
         GUIDES / "failures_guide.rst": FAILURES + "".join(rows),
-        GUIDES / "lab_faults_guide.rst": FAULTS + "".join(_faults(environment)),
+        GUIDES / "lab_faults_guide.rst": FAULTS + "".join(_faults()),
         GUIDES / "hosted_cluster_conditions_guide.rst": conditions(
             _from_tests("hosted.told", "documented")(), _from_tests("hosted.told", "not_compared")()
         ),
     }
 
 
-def _faults(environment: Environment) -> Iterator[str]:
+def _faults() -> Iterator[str]:
     """A row for each fault of the lab, which says itself what there is."""
-    command = environment.command("python", "-m", "lab", "faults", "--json")
-    table = json.loads(check(command, ROOT, environment.variables(PYTHONPATH=ROOT / "tests"), str))
+    command = [sys.executable, "-m", "lab", "faults", "--json"]
+    table = json.loads(subprocess.check_output(command, cwd=ROOT / "tests", text=True))
     for name, fault in sorted(table.items()):
         parameters = [key if value is None else f"{key}={value}" for key, value in fault["parameters"].items()]
         shown = " ".join(f"``{each}``" for each in parameters)
@@ -164,7 +158,7 @@ def _faults(environment: Environment) -> Iterator[str]:
 
 
 def _from_collection(module: str, name: str) -> Any:
-    base = str(trees.linked())
+    base = str(STATE / "linked")
     if base not in sys.path:
         sys.path.insert(0, base)
     return getattr(importlib.import_module(f"ansible_collections.metalshift.maas.plugins.module_utils.{module}"), name)
@@ -210,3 +204,10 @@ def _extended_fragments(module: Path) -> set[str]:
         ]:
             return set(re.findall(r"^\s+- (metalshift\.maas\.\S+)$", ast.literal_eval(statement.value), re.MULTILINE))
     return set()
+
+
+if __name__ == "__main__":
+    if "--check" not in sys.argv:
+        generate()
+    elif wrong := differences():
+        sys.exit("\n".join([*wrong, "`make generate` puts it right."]))

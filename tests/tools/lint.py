@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What reads the collection without running it."""
+"""What reads the code, the documentation and the package without running them. All of it runs, whatever fails."""
 
 from __future__ import annotations
 
-import trees
-from environments import Environment
-from generated import differences
-from parts import Failed, Part, check
-from paths import CLONE, ROOT, TOOLS
+import sys
+from pathlib import Path
 
-TYPED_PACKAGES = ("module_utils", "plugin_utils")
+import nox
+import trees
+from trees import NAME, ROOT, STATE, Environment
+
+PLUGINS = "ansible_collections.metalshift.maas.plugins"
 IMPORTER = """\
 [galaxy-importer]
 CHECK_REQUIRED_TAGS = True
@@ -20,75 +21,55 @@ RUN_ANSIBLE_TEST = False
 RUN_FLAKE8 = False
 TMP_ROOT_DIR = {temporary}
 """
+LINTERS = {
+    "ruff check": ("ruff", "check", "--quiet", "."),
+    "ruff format": ("ruff", "format", "--check", "--diff", "--quiet", "."),
+    "mypy": ("mypy", "-p", f"{PLUGINS}.module_utils", "-p", f"{PLUGINS}.plugin_utils", "-p", "lab"),
+    "mypy of tools": ("mypy", "--python-executable", sys.executable, "noxfile.py", "tests/tools"),
+    "generated files": ("python", "tests/tools/generated.py", "--check"),
+    "yamllint": ("yamllint", "--strict", "."),
+    "antsibull-changelog": ("antsibull-changelog", "lint"),
+    "reuse": ("reuse", "lint", "--quiet"),
+    "antsibull-docs": (
+        *("antsibull-docs", "lint-collection-docs", "--plugin-docs", "--validate-collection-refs", "dependent"),
+        *("--disallow-unknown-collection-refs", "."),
+    ),
+    "ansible-lint": ("ansible-lint", "--offline", "--profile", "production", "--strict", "--nocolor", "-q"),
+    "galaxy-importer": ("python", "-m", "galaxy_importer.main"),
+}
+# They crawl, and want nothing but what git knows.
+IN_COPY = ("antsibull-changelog", "reuse", "antsibull-docs", "ansible-lint")
 
 
-def parts(environment: Environment) -> list[Part]:
-    """The longest first, so that two at a time end together."""
-    return [
-        Part("lint: ansible-lint", lambda: _ansible_lint(environment)),
-        Part("lint: galaxy-importer", lambda: _galaxy_importer(environment)),
-        Part("lint: mypy", lambda: _mypy(environment)),
-        Part("lint: antsibull-docs", lambda: _antsibull_docs(environment)),
-        Part("lint: reuse", lambda: _in_copy(environment, "reuse", "reuse", "lint", "--quiet")),
-        Part("lint: yamllint", lambda: _in_clone(environment, "yamllint", "--strict", ".")),
-        Part("lint: antsibull-changelog", lambda: _in_copy(environment, "changelog", "antsibull-changelog", "lint")),
-        Part("lint: ruff check", lambda: _in_clone(environment, "ruff", "check", "--quiet", ".")),
-        Part(
-            "lint: ruff format", lambda: _in_clone(environment, "ruff", "format", "--check", "--diff", "--quiet", ".")
-        ),
-        Part("lint: generated files", lambda: _generated(environment)),
-    ]
-
-
-def _in_clone(environment: Environment, program: str, *arguments: str) -> str:
-    return check(environment.command(program, *arguments), ROOT, environment.variables())
-
-
-def _in_copy(environment: Environment, copy: str, program: str, *arguments: str) -> str:
-    base = trees.staged(copy, environment)
-    variables = environment.variables(ANSIBLE_COLLECTIONS_PATH=base)
-    return check(environment.command(program, *arguments), base / trees.NAME, variables)
-
-
-def _ansible_lint(environment: Environment) -> str:
-    options = ("--offline", "--profile", "production", "--strict", "--nocolor", "-q")
-    return _in_copy(environment, "ansible-lint", "ansible-lint", *options)
-
-
-def _antsibull_docs(environment: Environment) -> str:
-    options = (
-        "--plugin-docs",
-        "--validate-collection-refs",
-        "dependent",
-        "--disallow-unknown-collection-refs",
-    )
-    return _in_copy(environment, "docs", "antsibull-docs", "lint-collection-docs", *options, ".")
-
-
-def _mypy(environment: Environment) -> str:
-    base = trees.linked()
-    plugins = base / trees.NAME / "plugins"
-    packages = [
-        f"ansible_collections.metalshift.maas.plugins.{name}" for name in TYPED_PACKAGES if (plugins / name).is_dir()
-    ]
-    arguments = [argument for package in (*packages, "lab") for argument in ("-p", package)]
-    path = f"{base}:{ROOT / 'tests'}"
-    first = check(environment.command("mypy", *arguments), ROOT, environment.variables(MYPYPATH=path))
-    second = check(environment.command("mypy", str(TOOLS)), ROOT, environment.variables(MYPYPATH=TOOLS))
-    return first or second
-
-
-def _galaxy_importer(environment: Environment) -> str:
-    temporary = CLONE / "galaxy-importer"
-    temporary.mkdir(parents=True, exist_ok=True)
-    configuration = temporary / "galaxy-importer.cfg"
-    configuration.write_text(IMPORTER.format(temporary=temporary))
-    command = environment.command("python", "-m", "galaxy_importer.main", trees.tarball(environment))
-    return check(command, temporary, environment.variables(GALAXY_IMPORTER_CONFIG=configuration))
-
-
-def _generated(environment: Environment) -> str:
-    wrong = differences(environment)
-    if wrong:
-        raise Failed("\n".join([*wrong, "`make generate` puts it right."]))
-    return ""
+def run(session: nox.Session, environment: Environment, names: list[str]) -> None:
+    base, copy = trees.linked(environment), trees.staged("lint", environment)
+    failed = []
+    for name, command in LINTERS.items():
+        if names and name not in names:
+            continue
+        tree = copy if name in IN_COPY else base
+        variables: dict[str, str | Path] = {
+            "ANSIBLE_COLLECTIONS_PATH": tree,
+            "MYPYPATH": f"{base}:{ROOT / 'tests'}:{ROOT / 'tests/tools'}",
+            "PYTHONPATH": f"{base}:{ROOT / 'tests'}",
+        }
+        more: list[Path] = []
+        if name == "galaxy-importer":
+            settings = STATE / "galaxy-importer.cfg"
+            settings.write_text(IMPORTER.format(temporary=STATE))
+            variables["GALAXY_IMPORTER_CONFIG"] = settings
+            more = [trees.tarball(environment)]
+        session.chdir(copy / NAME if tree is copy else ROOT)
+        try:
+            session.run(
+                *environment.command(*command, *more),
+                env=environment.variables(**variables),
+                include_outer_env=False,
+                external=True,
+                # shown if it fails
+                silent=True,
+            )
+        except nox.command.CommandFailed:
+            failed.append(name)
+    if failed:
+        session.error(f"not clean: {', '.join(failed)}; nox -s lint -- '{failed[0]}' repeats it")

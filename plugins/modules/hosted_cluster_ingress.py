@@ -18,6 +18,8 @@ description:
     C(ingress) and C(console) never become available, and the installation does not complete.
   - OpenShift takes the strategy from an IngressController only when it first sees it. One that it has seen already is
     removed and made anew, which interrupts the applications for some seconds.
+  - A strategy that neither OpenShift nor this module set belongs to the administrators of the hosted cluster. It is
+    left as it is, and the task warns and names who set it.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_k8s
@@ -41,6 +43,12 @@ options:
     type: str
     choices: [HostNetwork, NodePort, LoadBalancer, Private]
     required: true
+  take_over:
+    description:
+      - Fields that are taken from whoever keeps them. V(spec.endpointPublishingStrategy) is the strategy.
+    type: list
+    elements: str
+    default: []
   wait_timeout:
     description: How many seconds the task may wait until the hosted cluster has its IngressController.
     type: float
@@ -80,11 +88,14 @@ ingress_controller:
       sample: HostNetwork
 """
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import is_within
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import hosted_api, sight
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import INGRESS_CONTROLLERS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import MANAGER, entries
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
@@ -102,6 +113,9 @@ TYPES = {
 WORDS = {kind: word for word, kind in TYPES.items()}
 PLACE = "openshift-ingress-operator"
 NAME = "default"
+STRATEGY = "spec.endpointPublishingStrategy"
+# What people write with calls itself so.
+PERSON = re.compile(r"kubectl|oc\b|Mozilla")
 
 SPEC = Spec(
     kube=True,
@@ -109,6 +123,7 @@ SPEC = Spec(
         "namespace": {"type": "str", "default": "clusters"},
         "name": {"type": "str", "required": True},
         "publish": {"type": "str", "choices": list(TYPES), "required": True},
+        "take_over": {"type": "list", "elements": "str", "default": []},
         "wait_timeout": {"type": "float", "default": 300.0},
         "wait_sleep": {"type": "float", "default": 0.5},
     },
@@ -125,6 +140,9 @@ def converge(task: Task) -> Result:
         return Result(True, {"ingress_controller": _shown(None, wished, predicted=True)}, _plan(label, None, wished))
     if is_settled(found, wished):
         return Result(False, {"ingress_controller": _shown(found, wished)})
+    keeper = keeper_of(found)
+    if keeper and not is_within(STRATEGY, task.params["take_over"]):
+        return Result(False, {"ingress_controller": _shown(found, wished)}, warnings=[_theirs(label, found, keeper)])
     plan = _plan(label, strategy_of(found), wished)
     if hosted and not task.check:
         found = _settle(task, label, hosted, found, wished)
@@ -140,6 +158,27 @@ def strategy_of(body: Object) -> str:
 def is_settled(body: Object, wished: str) -> bool:
     asked = (body["spec"].get("endpointPublishingStrategy") or {}).get("type")
     return not body["metadata"].get("deletionTimestamp") and asked == wished == strategy_of(body)
+
+
+def keeper_of(body: Object) -> str:
+    """Who chose the strategy that is asked for, if it is neither OpenShift nor us."""
+    created = body["metadata"].get("creationTimestamp")
+    for entry in entries(body, STRATEGY.split(".")):
+        manager = str(entry.get("manager") or "")
+        # OpenShift's own programs call themselves so; whatever they are called, one of them makes the first one.
+        if manager == MANAGER or "operator" in manager or (entry.get("time") == created and not PERSON.match(manager)):
+            continue
+        return manager
+    return ""
+
+
+def _theirs(label: str, body: Object, keeper: str) -> str:
+    asked = str((body["spec"].get("endpointPublishingStrategy") or {}).get("type"))
+    return (
+        f"The applications of {label} are published by {WORDS.get(asked, asked)}, which {keeper} chose in the hosted "
+        f"cluster. It was left so. To change it, set take_over: [{STRATEGY}], which is hosted_openshift_take_over in "
+        "the playbooks."
+    )
 
 
 def _hosted(task: Task, label: str) -> Kube | None:

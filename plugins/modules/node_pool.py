@@ -18,8 +18,8 @@ description:
   - What the task does not mention stays as it is. Null in O(spec_overrides) takes a field away.
   - What cannot be changed is compared first. A task that would change it, or take it away, fails with the name of the
     field and both values, before anything is written.
-  - Fields are written by server-side apply under the name C(metalshift.maas), and never taken from somebody else. A
-    conflict names who keeps the field.
+  - Fields are written by server-side apply under the name C(metalshift.maas), and not taken from somebody else. A
+    conflict names who keeps the field, and O(take_over) takes it.
   - While a task waits, machines of the cluster get the annotations C(metalshift_cluster) and C(metalshift_node_pool) in
     MAAS as soon as they are held, until they are released. M(metalshift.maas.machine) and
     M(metalshift.maas.machine_set) leave such machines to the cluster. Machines that come when no task waits have no
@@ -222,6 +222,14 @@ options:
       - What else is in the C(spec) of the NodePool. It is merged last, as RFC 7386 says, where null takes a field away.
       - Fields that the management cluster does not know are refused.
     type: dict
+  take_over:
+    description:
+      - Fields that are taken from whoever keeps them, such as V(spec.replicas), as a conflict names them.
+      - A name stands for all that is in it.
+      - Everything else that somebody else keeps stays theirs, and is a conflict if the task asks for another value.
+    type: list
+    elements: str
+    default: []
   wait_for:
     description:
       - What is waited for while O(wait=true).
@@ -495,6 +503,7 @@ SPEC = Spec(
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec_overrides": {"type": "dict"},
+        "take_over": {"type": "list", "elements": "str", "default": []},
         **WAIT_OPTIONS,
         "wait_for": {"type": "str", "choices": ["nodes", "complete"], "default": "nodes"},
         "approve_csrs": {"type": "bool", "default": True},

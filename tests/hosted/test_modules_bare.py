@@ -578,6 +578,63 @@ def test_a_field_that_somebody_else_keeps_is_never_taken(ground: Ground) -> None
     )
 
 
+def test_how_a_hosted_administrator_publishes_applications_is_left(ground: Ground) -> None:
+    """Also where OpenShift has taken an earlier strategy into its status: that one was removed and made anew."""
+    ground.done("hosted_cluster", CLUSTER)
+    grounds.an_ingress_controller(ground.kube, ground.sim, ground.kubeconfig)
+    ours = {"name": "demo", "publish": "HostNetwork"}
+    assert ground.done("hosted_cluster_ingress", ours).changed
+    chosen = {"spec": {"endpointPublishingStrategy": {"type": "LoadBalancerService"}}}
+    taken = {"status": {"endpointPublishingStrategy": {"type": "LoadBalancerService"}}}
+    path, merging = (
+        INGRESS_CONTROLLERS.path(grounds.INGRESS, "default"),
+        {"Content-Type": "application/merge-patch+json"},
+    )
+    ground.kube._patiently("PATCH", path, {"fieldManager": "kubectl-edit"}, {**chosen, **taken}, merging)
+    before = ground.kube.get(INGRESS_CONTROLLERS, "default", grounds.INGRESS)
+    for check in (True, False):
+        kept = ground.run("hosted_cluster_ingress", ours, check=check)
+        assert (kept.failed, kept.changed, kept["diff"]) == (False, False, [])
+        assert kept["ingress_controller"]["publish"] == "LoadBalancer"
+        assert "by LoadBalancer, which kubectl-edit chose in the hosted cluster. It was left so." in kept["warnings"][0]
+    assert ground.kube.get(INGRESS_CONTROLLERS, "default", grounds.INGRESS) == before
+    taking = {**ours, "take_over": ["spec.endpointPublishingStrategy"], "wait_timeout": 5}
+    foreseen = ground.run("hosted_cluster_ingress", taking, check=True)
+    assert (foreseen.changed, foreseen["ingress_controller"]["publish"]) == (True, "HostNetwork")
+    assert ground.done("hosted_cluster_ingress", taking).changed
+
+
+def test_a_field_that_is_named_is_taken_over_and_no_other(ground: Ground) -> None:
+    """As after a `kubectl scale`, which keeps the field for ever."""
+    ground.done("hosted_cluster", CLUSTER)
+    ground.done("node_pool", POOL)
+
+    def scaled(replicas: int, **more: Any) -> None:
+        change = {"spec": {"replicas": replicas, **more}}
+        query = {"fieldManager": "kubectl"}
+        merging = {"Content-Type": "application/merge-patch+json"}
+        ground.kube._patiently("PATCH", NODE_POOLS.path("clusters", "w"), query, change, merging)
+
+    scaled(5)
+    refused = ground.run("node_pool", {**POOL, "replicas": 3})
+    assert "spec.replicas is kept by kubectl" in refused.msg
+    assert "take_over: [spec.replicas], which is hosted_openshift_take_over in the playbooks" in refused.msg
+    assert refused.msg == ground.run("node_pool", {**POOL, "replicas": 3, "take_over": ["spec.nodeLabels"]}).msg
+    taking = {**POOL, "replicas": 3, "take_over": ["spec.replicas"]}
+    before = ground.versions()
+    foreseen = ground.run("node_pool", taking, check=True)
+    assert (foreseen.failed, ground.versions()) == (False, before), foreseen.msg
+    assert ground.done("node_pool", taking)["diff"] == foreseen["diff"]
+    assert ground.spec(NODE_POOLS, "w")["replicas"] == 3
+    assert ground.done("node_pool", {**POOL, "replicas": 4}).changed, "it is ours from then on"
+    scaled(6, nodeLabels={"a": "b"})
+    both = ground.run("node_pool", {**taking, "node_labels": {"a": "c"}})
+    assert "spec.nodeLabels.a, spec.replicas are kept by kubectl" in both.msg
+    assert ground.spec(NODE_POOLS, "w")["replicas"] == 6
+    assert ground.done("node_pool", {**taking, "node_labels": {"a": "c"}, "take_over": [".spec"]}).changed
+    assert ground.spec(NODE_POOLS, "w")["nodeLabels"] == {"a": "c"}
+
+
 def test_a_run_without_change_asks_little(ground: Ground) -> None:
     """The cluster, the three things that the task gives the content of, and the provider's copy of one of them."""
     ground.done("hosted_cluster", CLUSTER)

@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.differences import Difference, differences
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.errors import KeptByOthers
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import NAMESPACES, Kind, Object, kind_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+
+
+# An operator may write an object between the look at it and the apply.
+TAKE_OVER_ATTEMPTS = 5
 
 
 def label_of(kind: Kind, namespace: str, name: str) -> str:
@@ -34,6 +39,8 @@ class Wish:
     wanted: Object
     live: Object | None
     once: bool = False
+    # Fields that are taken from whoever keeps them; None where the task has no such option.
+    take_over: Sequence[str] | None = None
     differences: Sequence[Difference] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,7 +80,7 @@ class Wish:
     def tried(self, kube: Kube) -> Object:
         """The object as the API would have it, by a dry run. One whose namespace is missing is tried in another."""
         try:
-            return kube.apply(self.wanted, dry_run=True)
+            return self._apply(kube, dry_run=True)
         except Failure as failure:
             if failure.kind != "not_found" or self.live is not None:
                 raise
@@ -89,7 +96,7 @@ class Wish:
     def carry_out(self, kube: Kube) -> Object:
         """Write it, and return it as it is then."""
         if not self.once:
-            return kube.apply(self.wanted)
+            return self._apply(kube)
         try:
             return kube.create(self.wanted)
         except Failure as failure:
@@ -99,6 +106,54 @@ class Wish:
             if failure.kind != "conflict" or found is None:
                 raise
             return found
+
+    def _apply(self, kube: Kube, *, dry_run: bool = False) -> Object:
+        """Apply it, and take over what is named if that is all that is in the way."""
+        try:
+            return kube.apply(self.wanted, dry_run=dry_run)
+        except KeptByOthers as kept:
+            self._refuse_what_is_not_named(kept)
+        for _attempt in range(TAKE_OVER_ATTEMPTS):
+            version = self._version_without_others(kube)
+            try:
+                return kube.apply(self.wanted, dry_run=dry_run, force_at=version)
+            except Failure as failure:
+                # Somebody, perhaps an operator, has written it since it was looked at.
+                if failure.kind != "conflict":
+                    raise
+        return kube.apply(self.wanted, dry_run=dry_run)
+
+    def _version_without_others(self, kube: Kube) -> str:
+        """The version in which nothing but what is named is kept by others."""
+        metadata = self.wanted["metadata"]
+        live = kube.get(kind_of(self.wanted), metadata["name"], metadata.get("namespace", "")) or {}
+        version = str(live.get("metadata", {}).get("resourceVersion", ""))
+        try:
+            kube.apply({**self.wanted, "metadata": {**metadata, "resourceVersion": version}}, dry_run=True)
+        except KeptByOthers as kept:
+            self._refuse_what_is_not_named(kept)
+        except Failure as failure:
+            if failure.kind != "conflict":
+                raise
+        return version
+
+    def _refuse_what_is_not_named(self, kept: KeptByOthers) -> None:
+        if self.take_over is None:
+            raise kept
+        fields = sorted(kept.fields)
+        if not fields or not all(is_within(field, self.take_over) for field in fields):
+            it, is_as_it_is = ("it", "it is") if len(fields) == 1 else ("them", "they are")
+            kept.hint = (
+                f"Leave {it} as {is_as_it_is}, or take {it} over with take_over: [{', '.join(fields)}], "
+                "which is hosted_openshift_take_over in the playbooks."
+            )
+            raise kept
+
+
+def is_within(field: str, named: Sequence[str]) -> bool:
+    """Whether a field is one of those named, or in one of them."""
+    names = [name.lstrip(".") for name in named]
+    return any(field == name or field.startswith((f"{name}.", f"{name}[")) for name in names)
 
 
 # Options for the removal alone → what does what may have been meant.

@@ -195,7 +195,7 @@ class Run:
         if live is not None:
             cluster_manifest.refuse_late_encryption(self.params, live, wanted, self.label)
             refuse_changes(HOSTED_CLUSTER, self.label, live, wanted, ours)
-        return Wish(wanted, live)
+        return Wish(wanted, live, take_over=self.params["take_over"])
 
     def _needed(self, live: Object | None) -> Iterator[Wish]:
         """What must be there before the HostedCluster, in the order in which it is made."""

@@ -190,7 +190,7 @@ class Run:
         wanted = pool_manifest.manifest(self.params, live, kept, cluster, self._config_names())
         if live is not None:
             refuse_changes(NODE_POOL, self.label, live, wanted, kept)
-        return Wish(wanted, live)
+        return Wish(wanted, live, take_over=self.params["take_over"])
 
     def _config_names(self) -> list[str] | None:
         given = self.params["config"]

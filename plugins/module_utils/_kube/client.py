@@ -308,13 +308,17 @@ class Kube:
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
-    def apply(self, body: Object, *, kind: Kind | None = None, dry_run: bool = False) -> Object:
-        """Make the object have these fields, under our own name; what others keep is never taken from them.
+    def apply(self, body: Object, *, kind: Kind | None = None, dry_run: bool = False, force_at: str = "") -> Object:
+        """Make the object have these fields, under our own name; what others keep is not taken from them.
 
-        `kind` is for objects of kinds that the collection does not know by itself.
+        `kind` is for objects of kinds that the collection does not know by itself. With `force_at`, what others keep is
+        taken, if the object still has this version: for whoever has seen what they keep in it.
         """
         kind, name, namespace = _identity(body, kind)
         query = {"fieldManager": MANAGER, "fieldValidation": "Strict", **_dry(dry_run)}
+        if force_at:
+            query["force"] = "true"
+            body = {**body, "metadata": {**body["metadata"], "resourceVersion": force_at}}
         reply = self._patiently(
             "PATCH", kind.path(namespace, quote(name, safe="")), query, body, {"Content-Type": APPLY}
         )

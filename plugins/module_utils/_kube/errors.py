@@ -40,6 +40,11 @@ ABOUT = re.compile(r'^\S+ "[^"]*" is (invalid|forbidden): ')
 CREDENTIALS_HINT = "Check the token or certificate that the kubeconfig or api_key names; it may have expired."
 
 
+@dataclass(eq=False)
+class KeptByOthers(Failure):
+    """An apply that would take fields from those who wrote them; `fields` are these."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """A status and the body that came with it, as plain data."""
@@ -124,7 +129,7 @@ def _owned_by_others(what: str, answer: Answer, managers: list[str]) -> Failure:
     fields = sorted(str(cause.get("field", "")) for cause in answer.causes if cause.get("field"))
     owned = ", ".join(field.lstrip(".") for field in fields) or "some fields"
     others = " and ".join(managers)
-    return Failure(
+    return KeptByOthers(
         "conflict",
         f"Could not {what}: {owned} {'is' if len(fields) == 1 else 'are'} kept by {others}.",
         reason=f"conflict with {others}",

@@ -28,8 +28,12 @@ def applied(body: Object, manager: str = MANAGER) -> Object:
 
 def managers(body: Object, path: Sequence[str]) -> list[str]:
     """Everybody who wrote the value at a path, or something in it."""
-    found = [entry["manager"] for entry in _entries(body) if _has(entry.get("fieldsV1") or {}, path)]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(entry["manager"] for entry in entries(body, path)))
+
+
+def entries(body: Object, path: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The same with what else is noted of them, such as when they wrote it."""
+    return [entry for entry in _entries(body) if _has(entry.get("fieldsV1") or {}, path)]
 
 
 def _entries(body: Object) -> Iterator[Mapping[str, Any]]:

@@ -302,7 +302,8 @@ def refuse_foreign_replicas(options: Options, live: Object, label: str) -> None:
                 "conflict",
                 f"{label} cannot have {wished} while it has {other}, which {' and '.join(others)} set.",
                 object=label,
-                hint=f"Take {other} away with what set it; this collection never takes over by force.",
+                hint=f"Take {other} away with what set it, or make it yours with another value of {other} and "
+                f"take_over: [{'.'.join(path)}].",
             )
 
 

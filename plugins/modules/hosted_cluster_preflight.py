@@ -53,6 +53,9 @@ options:
   base_domain:
     description: The domain below which the names of the hosted cluster are.
     type: str
+  base_domain_prefix:
+    description: What stands before O(base_domain) in these names. If not set, the name of the hosted cluster.
+    type: str
   dns_in_maas:
     description: Whether the names of the hosted cluster are to be kept in the DNS of MAAS.
     type: bool
@@ -331,6 +334,7 @@ SPEC = Spec(
         "pull_secret": {"type": "raw", "no_log": True},
         "release_ca_cert": {"type": "path"},
         "base_domain": {"type": "str"},
+        "base_domain_prefix": {"type": "str"},
         "dns_in_maas": {"type": "bool", "default": False},
         "provider_image": {"type": "str"},
         "provider_maas_endpoint": {"type": "str"},
@@ -395,6 +399,7 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         platform=params["platform"],
         release=params["release"] or "",
         base_domain=params["base_domain"] or "",
+        base_domain_prefix=params["base_domain_prefix"] or "",
         pull_secret=_text_of(params["pull_secret"]),
         provider_image=params["provider_image"] or "",
         own_provider_key=bool(params["provider_maas_api_key"] or params["credentials_secret"]),

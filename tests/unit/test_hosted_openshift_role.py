@@ -11,38 +11,32 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import (
+    CREDENTIALS_OPTION,
+    REMOVAL_OPTIONS,
+)
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool
 
 COLLECTION = Path(__file__).parents[2]
 ROLE = COLLECTION / "roles/hosted_openshift"
 PREFIX = "hosted_openshift_"
-# Of the playbook that scales, which has an argument spec of its own.
-OF_SCALING = {"pool", "replicas", "erase"}
-# What the role decides itself, and what is left to spec_overrides or to a task of one's own.
-NOT_OF_CLUSTERS = {
-    *("wait", "wait_sleep", "state", "force", "stall_timeout", "drain", "erase"),
-    *("remove_credentials", "etcd_encryption", "etcd_encryption_secret", "pull_secret_name", "ssh_key_name"),
-    *("trust_bundle_name", "channel", "base_domain_prefix", "network_type", "infrastructure_availability", "fips"),
-    *("infra_id", "node_selector", "image_content_sources", "dns_domain", "zone", "paused", "labels"),
-}
-NOT_OF_POOLS = {
-    *("wait_for", "wait_timeout", "wait_sleep", "approve_csrs", "state", "force", "stall_timeout", "drain"),
-    *("erase", "platform", "paused", "labels", "annotations", "allow_ignored"),
-    *("machine_type", "min_disk_size", "lxd", "static_ip"),
-}
+# What the role decides itself, and what only a removal takes.
+NOT_OF_CLUSTERS = {"wait", "state", *REMOVAL_OPTIONS, *CREDENTIALS_OPTION}
+NOT_OF_POOLS = {"wait_for", "wait_timeout", "wait_sleep", "approve_csrs", "state", *REMOVAL_OPTIONS}
 
 
 def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text())
 
 
-def options(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = read(path)["argument_specs"]["main"]["options"]
+def options(path: Path, entry: str = "main") -> dict[str, Any]:
+    found: dict[str, Any] = read(path)["argument_specs"][entry]["options"]
     return found
 
 
 OPTIONS = options(ROLE / "meta/argument_specs.yml")
 NAMES = {name.removeprefix(PREFIX) for name in OPTIONS}
+OF_SCALING = {name.removeprefix(PREFIX) for name in options(ROLE / "meta/argument_specs.yml", "scale")}
 
 
 def passed(file: str, module: str) -> list[dict[str, Any]]:
@@ -54,7 +48,7 @@ def passed(file: str, module: str) -> list[dict[str, Any]]:
 def test_every_variable_that_is_read_is_documented() -> None:
     texts = [path.read_text() for part in ("tasks", "vars", "defaults") for path in (ROLE / part).glob("*.yml")]
     read_names = {name for text in texts for name in re.findall(rf"\b{PREFIX}(?!_)(\w+)", text)}
-    assert read_names - OF_SCALING == NAMES
+    assert read_names == NAMES | OF_SCALING
 
 
 def test_the_role_can_make_what_the_modules_can() -> None:
@@ -62,6 +56,14 @@ def test_the_role_can_make_what_the_modules_can() -> None:
     assert set(hosted_cluster.SPEC.options) - set(cluster) == NOT_OF_CLUSTERS
     (pool,) = passed("node_pools.yml", "node_pool")
     assert set(node_pool.SPEC.options) - set(pool) == NOT_OF_POOLS
+
+
+def test_the_role_can_remove_what_the_module_can() -> None:
+    (cluster,) = passed("absent.yml", "hosted_cluster")
+    taken = {*REMOVAL_OPTIONS, *CREDENTIALS_OPTION}
+    assert taken <= set(cluster)
+    playbook = options(COLLECTION / "playbooks/argument_specs/destroy_hosted_cluster.yml")
+    assert {f"{PREFIX}{option}" for option in taken} <= set(playbook)
 
 
 def test_every_option_of_a_pool_is_documented_and_handed_on() -> None:
@@ -85,6 +87,7 @@ def test_secrets_are_not_shown(secret: str) -> None:
 
 def test_the_playbook_takes_the_same_variables() -> None:
     playbook = options(COLLECTION / "playbooks/argument_specs/create_hosted_cluster.yml")
-    assert {name for name in playbook if name.startswith(PREFIX)} == set(OPTIONS) - {f"{PREFIX}state", f"{PREFIX}force"}
+    removal = {f"{PREFIX}{option}" for option in ("state", *REMOVAL_OPTIONS, *CREDENTIALS_OPTION)}
+    assert {name for name in playbook if name.startswith(PREFIX)} == set(OPTIONS) - removal
     pools = f"{PREFIX}node_pools"
     assert playbook[pools] == OPTIONS[pools]

@@ -101,6 +101,7 @@ class Wish:
     platform: str = "maas"
     release: str = ""
     base_domain: str = ""
+    base_domain_prefix: str = ""
     storage_class: str = ""
     provider_image: str = ""
     # Whether the provider gets a key that is not the task's own.
@@ -119,7 +120,7 @@ class Wish:
 
     @property
     def domain(self) -> str:
-        return f"{self.name}.{self.base_domain}"
+        return f"{self.base_domain_prefix or self.name}.{self.base_domain}"
 
     @property
     def on_maas(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chaos.assassin import COMMITTED, Door
+from chaos.assassin import COMMITTED, HELD, Door
 from chaos.runs import Run
 from integration.vm_hosts import Hosts
 from lab.simulator import Simulator
@@ -170,3 +170,21 @@ def test_a_run_that_loses_the_race_for_a_name_takes_the_other_vm_and_removes_its
     assert (result["summary"], result["vms"][0]["vm_host"]) == ({"ready": 1}, "kvm2")
     assert (hosts.in_lxd, list(hosts.in_maas), len(hosts.volumes)) == ({"cp-1": "kvm2"}, ["cp-1"], 1)
     assert not complete(hosts, door, "lxd", wish)["changed"]
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_set_that_is_removed_while_it_is_made_is_not_made_again(hosts: Hosts, door: Door, via: str) -> None:
+    """All but the one VM that a request was under way for."""
+    absent: list[dict[str, Any]] = []
+    # Some are there by then, and the rest is under way.
+    late = requests_of(hosts, door, via, WISH) - 4
+    complete(hosts, door, via, ABSENT)
+    run = begin(hosts, door, via, WISH)
+    door.kill(lambda: absent.append(begin(hosts, door, via, ABSENT).end() or {}), late, HELD)
+    made = run.end()
+    door.spare()
+    assert absent[0]["changed"]
+    assert made is not None
+    assert made["failed"]
+    assert "somebody removed it" in made["msg"]
+    assert len(hosts.in_lxd) <= 1

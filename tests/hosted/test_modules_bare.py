@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
@@ -661,3 +662,23 @@ def test_a_cluster_that_is_going_is_not_called_back(ground: Ground) -> None:
     outcome = ground.run("hosted_cluster", CLUSTER)
     ground.kube.patch(HOSTED_CLUSTERS, "demo", "clusters", {"metadata": {"finalizers": None}})
     assert "is being deleted, and cannot be kept" in outcome.msg
+
+
+@pytest.mark.parametrize("kind", [HOSTED_CLUSTERS, NODE_POOLS], ids=str)
+def test_what_somebody_removes_while_it_is_waited_for_is_not_made_again(ground: Ground, kind: Kind) -> None:
+    module, args = ("hosted_cluster", CLUSTER) if kind is HOSTED_CLUSTERS else ("node_pool", POOL)
+    if kind is NODE_POOLS:
+        ground.done("hosted_cluster", CLUSTER)
+
+    def remove() -> None:
+        while not ground.kube.delete(kind, str(args["name"]), "clusters"):
+            time.sleep(0.05)
+
+    somebody = threading.Thread(target=remove)
+    somebody.start()
+    outcome = ground.run(module, {**args, "wait": True, "wait_timeout": 30, "wait_sleep": 0.1})
+    somebody.join()
+    assert outcome.failed
+    assert outcome["failure"]["kind"] == "conflict", outcome.msg
+    assert "somebody removed it while this task waited for it" in outcome.msg
+    assert ground.kube.list(kind) == []

@@ -167,6 +167,7 @@ class Wait:
                 self._tell({**known, **lookout.lines})
             else:
                 self._seen = seen = self._with_certificates(now_seen)
+                self._require_presence(seen)
                 found = self._assess(seen)
                 self._letting_go.look(seen)
                 for errand in () if found.reached else errands:
@@ -224,6 +225,22 @@ class Wait:
             if self._told.get(topic) != line:
                 self._task.say(f"{line}, {in_words(self._patience.waited)}")
         self._told = dict(lines)
+
+    def _require_presence(self, seen: Sight) -> None:
+        """A task waits for what it has made or found. What is not there any more, it does not make again."""
+        missing = [f"Node pool {name}" for name in sorted(self._pools) if name not in seen.pools]
+        if self._goal == "gone" or seen.troubles or not (seen.cluster is None or missing):
+            return
+        what = f"Hosted cluster {self.label}" if seen.cluster is None else f"{missing[0]} of {self.label}"
+        reason = "somebody removed it while this task waited for it"
+        raise Failure(
+            "conflict",
+            f"{what} will not {GOALS[self._goal][0]}: {reason}.",
+            object=self.label,
+            reason=reason,
+            hint="Run the task again if it is still wanted.",
+            events=list(self._told.values()),
+        )
 
     # -- how it ends ----------------------------------------------------------------------------------------------
 

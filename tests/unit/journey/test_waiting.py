@@ -113,7 +113,7 @@ def test_a_wait_that_fails_leaves_no_machine_set_paused(api: WatchedApi) -> None
 
     options: dict[str, Any] = {"kubeconfig": api.kubeconfig, "wait_timeout": 3.0, "wait_sleep": 0.2}
     with pytest.raises(Failure) as caught:
-        wait_for(Task(options, say=look, environment={}), NAMESPACE, NAME, "nodes", pools=["w"])
+        wait_for(Task(options, say=look, environment={}), NAMESPACE, NAME, "nodes")
     assert caught.value.kind == "timeout"
     assert paused == [PAUSES]
     assert annotations(api) == {}

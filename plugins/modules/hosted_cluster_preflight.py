@@ -339,7 +339,7 @@ SPEC = Spec(
         "provider_image": {"type": "str"},
         "provider_maas_endpoint": {"type": "str"},
         "provider_maas_api_key": {"type": "str", "no_log": True},
-        "credentials_secret": {"type": "str"},
+        "credentials_secret": {"type": "str", "no_log": False},
         "allow_plain_maas_user": {"type": "bool", "default": False},
         "etcd_storage_class": {"type": "str"},
         "image_content_sources": {"type": "list", "elements": "dict"},

@@ -54,12 +54,15 @@ def run(session: nox.Session, environment: Environment, names: list[str]) -> Non
             "PYTHONPATH": f"{base}:{ROOT / 'tests'}",
         }
         more: list[Path] = []
+        where = copy / NAME if tree is copy else ROOT
         if name == "galaxy-importer":
             settings = STATE / "galaxy-importer.cfg"
             settings.write_text(IMPORTER.format(temporary=STATE))
             variables["GALAXY_IMPORTER_CONFIG"] = settings
             more = [trees.tarball(environment)]
-        session.chdir(copy / NAME if tree is copy else ROOT)
+            # It writes its result where it runs.
+            where = STATE
+        session.chdir(where)
         try:
             session.run(
                 *environment.command(*command, *more),

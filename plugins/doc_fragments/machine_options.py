@@ -51,18 +51,22 @@ options:
     description:
       - The release or image to deploy, such as V(noble).
       - If not set, MAAS deploys the default of its settings.
+      - An image that MAAS does not have is refused before anything is done, also in check mode. There one whose name
+        begins with V(custom/) is a warning, since an earlier task may be the one that uploads it.
       - A machine that is deployed already keeps what it has; the task warns if that is something else.
     type: str
   hwe_kernel:
     description:
       - The kernel to deploy, such as V(hwe-24.04).
-      - MAAS replaces a kernel that it does not know by the default of the release, and does not say so.
+      - MAAS replaces a kernel that it does not know by the default of the release, and does not say so. One that it
+        does not have is refused here, and the task warns if another one was deployed.
     type: str
   user_data:
     description:
       - What cloud-init is given on the first boot, as text. It is encoded by the module.
+      - A mapping is refused. The task warns of a text that cloud-init would ignore for its first line.
       - Never shown, for it often holds secrets.
-    type: str
+    type: raw
   user_data_file:
     description: A file with what O(user_data) would hold. It may be binary, such as a compressed archive.
     type: path

@@ -27,6 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import
     summary,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast, steps_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.images import uploaded_later
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import (
     Wished,
     annotated,
@@ -53,7 +54,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes impor
     Step,
     Wish,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import user_data
+from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan as ShownPlan
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result
@@ -187,6 +188,8 @@ class Entry:
         if self.wish.state is State.ABSENT:
             self.then, self.changed = {}, bool(self.plan.steps)
             return
+        if any(step.op is Op.DEPLOY for step in self.plan.steps):
+            self._check_deployment(around, check)
         base = self.machine if self.machine is not None else enlisted(self.wished)
         unknown = unknown_names(around.names, self.wished, base if self.machine is not None else {})
         if unknown and not check:
@@ -204,6 +207,16 @@ class Entry:
         self.then = self._foresee_annotations(then)
         self.changed = bool(self.plan.steps) or bool(self.then.get("predicted"))
         self._check_drift()
+
+    def _check_deployment(self, around: Surroundings, check: bool) -> None:
+        """What would be found out only when the machine is held."""
+        self.warnings += doubt_user_data(user_data(self.params))
+        wrong = around.why_not_deployed(self.forms[Op.DEPLOY])
+        if wrong is None:
+            return
+        if not check or not uploaded_later(forms.operating_system(self.params)):
+            raise wrong
+        self.warnings.append(f"MAAS has no such image yet: {wrong.reason}.")
 
     def _foresee_annotations(self, then: Machine) -> Machine:
         wanted = {key: value for key, value in self.annotations.items() if value}
@@ -233,12 +246,10 @@ class Entry:
             raise refuse("hosted", now, self.wish).failure(self.name)
 
     def _check_drift(self) -> None:
-        asked = forms.operating_system(self.params)
         machine = self.machine or {}
-        if self.wish.state is not State.DEPLOYED or not asked or machine.get("status_name") != "Deployed":
+        if self.wish.state is not State.DEPLOYED or machine.get("status_name") != "Deployed":
             return
-        present = f"{machine.get('osystem')}/{machine.get('distro_series')}"
-        if asked not in (present, machine.get("distro_series")):
+        for present, asked in forms.deployed_otherwise(machine, self.forms[Op.DEPLOY]):
             self.warnings.append(
                 f"{self.name} is deployed with {present}, not with {asked}, and stays so: release it first."
             )
@@ -251,6 +262,8 @@ class Entry:
         """What became of the machine in a fleet."""
         self.machine, self.failure = member.machine, member.failure
         self.changed = self.changed or member.changed
+        if member.failure is None and self.plan and any(step.op is Op.DEPLOY for step in self.plan.steps):
+            self._check_drift()
 
     def shown_steps(self, around: Surroundings) -> list[Any]:
         """The entry's part of the plan that diff shows."""
@@ -333,7 +346,7 @@ def result_of(entries: Sequence[Entry], plan: ShownPlan, full: bool) -> Result:
         },
         plan=plan,
         failure=several("machines", failures, len(entries)) if failures else None,
-        warnings=[warning for entry in entries for warning in entry.warnings],
+        warnings=list(dict.fromkeys(warning for entry in entries for warning in entry.warnings)),
     )
 
 

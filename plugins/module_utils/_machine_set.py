@@ -25,10 +25,16 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import
     summary,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast, steps_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import erasing, forms_from_params
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import (
+    deployed_otherwise,
+    erasing,
+    forms_from_params,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.images import uploaded_later
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
     DEAD_AFTER,
+    HELD_ONLY,
     Gathered,
     Memory,
     Seat,
@@ -39,6 +45,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading im
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread, victims
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Kind, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Supply
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
     Answer,
     Op,
@@ -48,7 +55,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes impor
     Wish,
     recoverable,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import user_data
+from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step as Shown
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
@@ -186,6 +193,8 @@ class Run:
     taken_again: list[str] = field(default_factory=list)
     # Deployed by this run when somebody had just given them back.
     revived: list[str] = field(default_factory=list)
+    # What is to be said of the task itself.
+    doubts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.wanted = replace(self.wanted, goal=replace(self.wanted.goal, review=self._review))
@@ -202,6 +211,7 @@ class Run:
     def converge(self) -> Result:
         first = outlook(self.claimed.look(), self.claimed.left_over(), self.wanted)
         plan = self.plan(first)
+        self.check_before(first)
         if self.task.check:
             return self.foretell(first, plan)
         staying, short = self.gather(first)
@@ -209,6 +219,22 @@ class Run:
         empty = short + sum(member.machine is None for member in driven if member.failure)
         leaving = self.release(first, empty)
         return self.result(plan, driven, leaving, short)
+
+    def check_before(self, first: Outlook) -> None:
+        """Refuse what would be found out only when machines are held."""
+        if first.missing and not self.task.check:
+            self.supply.check()
+        idle = any(Status(machine["status"]) in HELD_ONLY for machine in first.stay)
+        if self.wanted.state != "deployed" or not (first.missing or idle):
+            return
+        self.doubts += doubt_user_data(user_data(self.task.params))
+        deployment = self.wanted.goal.forms[Op.DEPLOY]
+        wrong = Surroundings(self.task.maas).why_not_deployed(deployment)
+        if wrong is None:
+            return
+        if not self.task.check or not uploaded_later(deployment.get("distro_series")):
+            raise wrong
+        self.doubts.append(f"MAAS has no such image yet: {wrong.reason}.")
 
     def gather(self, first: Outlook) -> tuple[list[Machine], int]:
         """The machines that stay, and how many are not to be had."""
@@ -358,6 +384,7 @@ class Run:
             plan=plan,
             failure=_together(failures, len(blamed)),
             warnings=[
+                *self.doubts,
                 *(str(member.failure) for member in leaving if member.failure and member not in blamed),
                 *self._otherwise_deployed([member.machine for member in staying if member.machine]),
             ],
@@ -365,16 +392,15 @@ class Run:
 
     def _otherwise_deployed(self, machines: Iterable[Machine]) -> list[str]:
         """Machines that run something else than what is asked for, which a deployed machine is not moved by."""
-        asked = self.wanted.goal.forms[Op.DEPLOY].get("distro_series")
-        running: dict[str, list[str]] = {}
+        running: dict[tuple[str, str], list[str]] = {}
         for machine in machines:
-            present = f"{machine.get('osystem')}/{machine.get('distro_series')}"
-            if asked and machine["status"] == Status.DEPLOYED and asked not in (present, machine.get("distro_series")):
-                running.setdefault(present, []).append(address(machine))
+            if machine["status"] == Status.DEPLOYED:
+                for differing in deployed_otherwise(machine, self.wanted.goal.forms[Op.DEPLOY]):
+                    running.setdefault(differing, []).append(address(machine))
         return [
             f"Deployed with {present} and not with {asked}, and left so: {', '.join(sorted(names))}. "
             "Give them back first to have them deployed anew."
-            for present, names in sorted(running.items())
+            for (present, asked), names in sorted(running.items())
         ]
 
     def _explained(self, failure: Failure) -> Failure:
@@ -485,7 +511,7 @@ class Run:
             values=self._values([*then, *({"predicted": True} for _each in range(unknown))], gone, counts),
             plan=plan,
             failure=self._refusals([*self._staying(first.stay), *going[: len(going) - len(first.left_over)]]),
-            warnings=[*doubts, *([lacking] if unknown else []), *self._otherwise_deployed(first.stay)],
+            warnings=[*self.doubts, *doubts, *([lacking] if unknown else []), *self._otherwise_deployed(first.stay)],
         )
 
     def _offered(self, missing: int, have: Mapping[str, int]) -> tuple[list[Machine], list[str]]:

@@ -82,7 +82,7 @@ options:
     type: list
     elements: str
   not_tags:
-    description: Tags of which a machine must have none.
+    description: Tags of which a machine must have none. One that MAAS does not know is an error.
     type: list
     elements: str
   arch:

@@ -506,3 +506,43 @@ def plain_user(sim: Simulator) -> str:
     form = {"username": "ann", "email": "ann@example.com", "password": "x", "is_superuser": 0}
     Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key))).post("users/", form)
     return sim.key_of("ann")
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_what_maas_cannot_deploy_is_refused_once_for_all_machines(sim: Simulator, check: bool) -> None:
+    for name in ("node-1", "node-2"):
+        sim.machine(name)
+    wished = {"machines": ["node-1", "node-2"], "state": "deployed", "distro_series": "nobel"}
+    done = run_task(sim, "machine", wished, check=check)
+    assert done.msg.startswith("2 of 2 machines failed: distro_series: nobel is not an image of this MAAS; it has ")
+    assert done.msg.endswith("Did you mean ubuntu/noble?")
+    assert done.msg.count("nobel") == 1
+    assert not sim.requests.writes()
+
+
+@pytest.mark.parametrize("user_data", [{"packages": ["sesame"]}, ["sesame"], 17, True])
+def test_user_data_that_is_no_text_is_refused(sim: Simulator, user_data: object) -> None:
+    sim.machine("node-1")
+    done = run_task(sim, "machine", {"machines": ["node-1"], "state": "deployed", "user_data": user_data})
+    assert "and not a text. Write a text block, as in `user_data: |`" in done.msg
+    assert "sesame" not in str(done.result)
+    inside = run_task(sim, "machine", {"machines": [{"name": "node-1", "user_data": user_data}], "state": "deployed"})
+    assert "and not a text." in inside.msg
+    assert "sesame" not in str(inside.result)
+    assert not sim.requests.writes()
+
+
+def test_another_kernel_than_the_one_asked_for_is_told(sim: Simulator) -> None:
+    sim.machine("node-1")
+    sim.auto(0.02)
+    with sim.world.at_rest() as state:
+        for image in state.boot_resources.where(name="ubuntu/noble"):
+            if image.architecture.startswith("amd64"):
+                image.kernels = ["ga-24.04"]
+    wished = {"machines": ["node-1"], "state": "deployed", "distro_series": "noble", "hwe_kernel": "hwe-24.04"}
+    for _run in range(2):
+        done = run_task(sim, "machine", {**wished, "wait_sleep": 0.02})
+        assert not done.failed
+        assert done["warnings"] == [
+            "node-1 is deployed with ga-24.04, not with hwe-24.04, and stays so: release it first."
+        ]

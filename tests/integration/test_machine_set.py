@@ -318,7 +318,8 @@ def test_without_another_machine_the_failed_one_stays(sim: Simulator) -> None:
 
 
 def test_a_refused_deployment_is_not_taken_for_a_bad_machine(nine: Simulator) -> None:
-    outcome = web(nine, 2, distro_series="nosuch")
+    nine.fault(op="deploy", status=400, text="nosuch", hits=0)
+    outcome = web(nine, 2)
     assert outcome.failed
     assert "nosuch" in outcome.msg
     assert outcome["replaced"] == []
@@ -374,6 +375,86 @@ def test_a_set_that_runs_something_else_is_left_and_reported(nine: Simulator) ->
 
 
 # -- fewer, and none ---------------------------------------------------------------------------------------------------
+
+
+NOT_THERE: list[tuple[dict[str, Any], str]] = [
+    (
+        {"distro_series": "nobel"},
+        "distro_series: nobel is not an image of this MAAS; it has centos/8, custom/custom-img, ubuntu/focal, "
+        "ubuntu/jammy, ubuntu/noble. Did you mean ubuntu/noble?",
+    ),
+    ({"distro_series": "noble", "hwe_kernel": "hwe-22.04"}, "hwe_kernel: hwe-22.04 is not a kernel of ubuntu/noble"),
+    ({"hwe_kernel": "bogus"}, "hwe_kernel: bogus is not a kernel of an image in this MAAS"),
+    ({"not_tags": ["quaratine"]}, "not_tags: No such tag(s): 'quaratine'. Check the spelling, or make it first."),
+    ({"user_data": {"packages": ["sesame"]}}, "user_data is a mapping and not a text. Write a text block"),
+    ({"user_data": ["sesame"]}, "user_data is a list and not a text."),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), NOT_THERE, ids=[next(iter(options)) for options, _told in NOT_THERE])
+@pytest.mark.parametrize("check", [True, False])
+def test_what_cannot_be_deployed_is_found_before_anything_is_taken(
+    nine: Simulator, options: dict[str, Any], told: str, check: bool
+) -> None:
+    done = web(nine, 3, check=check, **options)
+    if check and "not_tags" in options:
+        # An earlier task may be the one that makes it.
+        assert done["warnings"][0] == "No machine fits yet: not_tags: No such tag(s): 'quaratine'."
+    else:
+        assert done.failed
+        assert told in done.msg
+        assert "sesame" not in str(done.result)
+    assert not nine.requests.writes()
+    assert held(nine) == []
+
+
+def test_in_check_mode_an_image_may_be_uploaded_by_an_earlier_task(nine: Simulator) -> None:
+    done = web(nine, 1, check=True, distro_series="custom/rhcos")
+    assert not done.failed
+    assert done["warnings"][0].startswith("MAAS has no such image yet: distro_series: custom/rhcos is not an image")
+    assert "custom/rhcos is not an image" in web(nine, 1, distro_series="custom/rhcos").msg
+
+
+def test_a_set_that_is_complete_asks_for_no_image(nine: Simulator) -> None:
+    assert not web(nine, 1).failed
+    done = web(nine, 1, distro_series="nobel")
+    assert not done.failed
+    assert done["warnings"][0].startswith("Deployed with ubuntu/noble and not with nobel")
+
+
+@pytest.mark.parametrize(
+    ("user_data", "ignored"),
+    [
+        ("packages: [vim]", True),
+        ("#cloud-config\n{}", False),
+        ("#!/bin/sh\ntrue", False),
+        ("MIME-Version: 1.0\n", False),
+        ('{"ignition": {"version": "3.2.0"}}', False),
+    ],
+)
+def test_user_data_that_nothing_reads_is_warned_of(nine: Simulator, user_data: str, ignored: bool) -> None:
+    for check in (True, False):
+        done = web(nine, 1, user_data=user_data, check=check)
+        assert any("cloud-init ignores user_data" in text for text in done.result.get("warnings", [])) is ignored
+
+
+def test_another_kernel_than_the_one_asked_for_is_told_after_the_deployment(nine: Simulator) -> None:
+    """As MAAS does with one that the machine's architecture lacks."""
+    with nine.world.at_rest() as state:
+        for image in state.boot_resources.where(name="ubuntu/noble"):
+            if image.architecture.startswith("amd64"):
+                image.kernels = ["ga-24.04"]
+    done = web(nine, 1, distro_series="noble", hwe_kernel="hwe-24.04")
+    assert not done.failed
+    assert done["warnings"][0].startswith("Deployed with ga-24.04 and not with hwe-24.04, and left so: ")
+    named = {
+        "machines": [done["machines"][0]["hostname"]],
+        "state": "deployed",
+        "claim": "web",
+        "hwe_kernel": "hwe-24.04",
+    }
+    again = run_task(nine, "machine", named)
+    assert "is deployed with ga-24.04, not with hwe-24.04, and stays so" in again["warnings"][0]
 
 
 def test_the_furthest_from_deployed_go_first(nine: Simulator) -> None:

@@ -74,6 +74,19 @@ def operating_system(params: Mapping[str, Any]) -> str | None:
     return str(series)
 
 
+def deployed_otherwise(machine: Mapping[str, Any], deployment: Form) -> list[tuple[str, str]]:
+    """What a deployed machine runs, and what the form of a deployment asks for, where these differ."""
+    series, kernel = deployment.get("distro_series"), deployment.get("hwe_kernel")
+    present = f"{machine.get('osystem')}/{machine.get('distro_series')}"
+    found = []
+    if series and series not in (present, machine.get("distro_series")):
+        found.append((present, series))
+    # MAAS takes another kernel than the one that is asked for where the image lacks it, and does not say so.
+    if kernel and machine.get("hwe_kernel") and kernel != machine["hwe_kernel"]:
+        found.append((str(machine["hwe_kernel"]), kernel))
+    return found
+
+
 def _scripts(params: Mapping[str, Any], *names: str) -> dict[str, str]:
     """Lists of scripts, which MAAS wants in one piece. An empty list means no script at all: `none`."""
     return {name: _joined(params[name]) for name in names if params.get(name) is not None}

@@ -21,6 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines imp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread, shares
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.tags import refuse_unknown
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 
 # An answer that was lost, or a MAAS that is not well: whether something was allocated, the claim will show.
@@ -148,6 +149,13 @@ class Supply:
         known = self._maas.get("zones/")
         return sorted(zone["name"] for zone in known if zone["name"] not in self._constraints.not_zones)
 
+    def check(self) -> None:
+        """Refuse tags that MAAS does not know: it would take the very machines that were to be left out."""
+        try:
+            refuse_unknown(self._maas, {"not_tags": self._constraints.not_tags})
+        except Failure as failure:
+            raise (self._not_taken(failure) if failure.kind == "rejected" else failure) from failure
+
     def candidates(self) -> dict[str, list[Machine]]:
         """By zone: the Ready machines that fit, in the order in which MAAS would take them."""
         found: dict[str, list[Machine]] = {}
@@ -179,6 +187,7 @@ class Supply:
 
     def predicted(self, number: int, have: Mapping[str, int]) -> list[Machine]:
         """The Ready machines that would be taken, as far as that can be known."""
+        self.check()
         candidates = self.candidates()
         if self._spread is Spread.NONE:
             return sorted((machine for machines in candidates.values() for machine in machines), key=_cost)[:number]

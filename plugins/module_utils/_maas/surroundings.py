@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.images import Images
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import Wished
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
@@ -38,6 +39,22 @@ class Surroundings:
     def _tags(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._maas.get("tags/")
         return found
+
+    @cached_property
+    def _images(self) -> Images | None:
+        try:
+            return Images.of(self._maas)
+        except Failure as failure:
+            # MAAS itself refuses what it does not have, if later.
+            if failure.kind != "forbidden":
+                raise
+            return None
+
+    def why_not_deployed(self, deployment: Mapping[str, Any]) -> Failure | None:
+        """What MAAS lacks for a deployment with this form."""
+        series, kernel = deployment.get("distro_series"), deployment.get("hwe_kernel")
+        images = self._images if series or kernel else None
+        return images.why_not(series, kernel) if images else None
 
     def automatic_tags(self, wished: Wished) -> frozenset[str]:
         """The tags that MAAS gives to machines by itself, by a definition; nothing if they do not matter."""

@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Mapping
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
-from integration.harness import made_of_role
+from integration.harness import made_of_role, reach, run_playbook
+from integration.vm_hosts import Hosts
+from lab.simulator import Simulator
 
 EXTENSIONS = ["projects", "virtual-machines", "custom_block_volumes"]
 MACHINE = {
@@ -16,6 +21,8 @@ MACHINE = {
     "ip_addresses": ["10.0.0.5"],
     "interfaces": [{"type": "bridge", "name": "br0"}],
 }
+APT_LIBRARY = "/usr/lib/python3/dist-packages/apt/__init__.py"
+FILES = ["/dev/kvm", "/dev/vhost-vsock", "/usr/bin/lxd", "/var/lib/lxd/unix.socket", APT_LIBRARY]
 ENVIRONMENT = {"server_version": "5.21.3", "driver": "qemu", "server_clustered": False}
 VMS = [
     {"name": "old-1", "type": "virtual-machine", "project": "maas"},
@@ -35,14 +42,12 @@ def a_host(*, extensions: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
         "ansible_facts": {"distribution": "Debian", "pkg_mgr": "apt", "interfaces": ["br0"], "env": {}},
         "lxd_host_bridge": "br0",
         "lxd_host_machine": "kvm-1",
-        "lxd_host__files": {
-            "stdout_lines": ["/dev/kvm", "/dev/vhost-vsock", "/usr/bin/lxd", "/var/lib/lxd/unix.socket"]
-        },
+        "lxd_host__files": {"stdout_lines": FILES},
         "lxd_host__listeners": {"stdout": ""},
         "lxd_host__machines": {"machines": [MACHINE]},
         "lxd_host__vm_hosts": {"vm_hosts": more.pop("vm_hosts", [])},
-        "lxd_host__recorded": {},
-        "lxd_host__lxd": {**lxd, "instances": more.pop("instances", [])},
+        "lxd_host__recorded": {"content": b64encode("\n".join(more.pop("made", ())).encode()).decode()},
+        "lxd_host__lxd": {**lxd, "instances": more.pop("instances", []), **more.pop("lxd", {})},
         **more,
     }
 
@@ -79,3 +84,44 @@ def test_vms_that_maas_would_take_are_named_unless_they_are_to_be_imported(tmp_p
     (said,) = refused
     assert "The project maas has virtual machines that MAAS does not know (old-1), and MAAS would restart them." in said
     assert taken == [[], [], []]
+
+
+def test_files_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    half = {"results": [{"item": "/k/maas.crt", "stat": {"exists": True}}, {"item": "/k/maas.key", "stat": {}}]}
+    pair = {"lxd_host_certificate": "/k/maas.crt", "lxd_host_key": "/k/maas.key", "lxd_host__pair": half}
+    ours = [{"project": "maas", "virtual_machines": []}]
+    relative, one, known = obstacles(
+        tmp_path, a_host(lxd_host_key="maas.key"), a_host(**pair), a_host(**pair, vm_hosts=ours)
+    )
+    assert relative[0].startswith("maas.key is a relative path")
+    assert one[0].startswith("Of the certificate and its key, only /k/maas.crt is there.")
+    assert [len(sentences) for sentences in (relative, one, known)] == [1, 1, 0]
+
+
+def have_pair(
+    folder: Path, certificate: Path, key: Path, environment: Mapping[str, str] | None = None, **more: Any
+) -> None:
+    """As a run that finds no files of the certificate and its key."""
+    role = {"name": "metalshift.maas.lxd_host", "tasks_from": "make_certificate.yml"}
+    paths = {"lxd_host_certificate": str(certificate), "lxd_host_key": str(key)}
+    task = {"ansible.builtin.include_role": role, "vars": {**paths, **more}}
+    played = run_playbook(folder, [task], environment=environment)
+    assert played.status == 0, played.output
+    assert "PRIVATE KEY" in key.read_text()
+    assert "BEGIN CERTIFICATE" in certificate.read_text()
+
+
+def test_a_folder_that_is_there_keeps_its_mode_and_the_certificate_may_be_in_another_one(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o755)
+    certificates = tmp_path / "certificates" / "maas"
+    have_pair(tmp_path, certificates / "maas.crt", shared / "maas.key")
+    assert [S_IMODE(folder.stat().st_mode) for folder in (shared, certificates)] == [0o755, 0o700]
+
+
+def test_a_pair_that_maas_has_comes_into_an_empty_place(sim: Simulator, tmp_path: Path) -> None:
+    hosts = Hosts.up(sim, zones=["az1"])
+    key = tmp_path / "empty" / "maas.key"
+    known = {"vm_hosts": [{"project": "maas"}]}
+    have_pair(tmp_path, key.with_suffix(".crt"), key, reach(sim), lxd_host_machine="kvm1", lxd_host__vm_hosts=known)
+    assert key.read_text().strip() == hosts.pair["key"].strip()

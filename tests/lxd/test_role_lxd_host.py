@@ -149,6 +149,18 @@ def test_what_is_in_the_way_is_said_before_anything_is_written(machine: Machine,
     assert machine.state == before
 
 
+def test_what_others_have_put_on_the_port_is_named_and_not_cut_off(machine: Machine) -> None:
+    gateway = machine.real.gateway
+    vip = gateway.removesuffix(".1") + ".199/32"
+    pods = f"10.244.1.0/24 via {gateway} dev eth0"
+    machine.node.run(f"ip address add {vip} dev eth0; ip route add {pods} proto bird")
+    before = machine.state
+    said = machine.refusals(BRIDGE)[0]
+    assert f"put on eth0 (the address {vip}, the route to 10.244.1.0/24 via {gateway} (bird))" in said
+    assert machine.state == before
+    machine.node.run(f"ip address del {vip} dev eth0; ip route del {pods}")
+
+
 CUTTING_NETPLAN = """\
 #!/bin/sh
 # Nobody hears the machine any more once it has the bridge.
@@ -214,6 +226,32 @@ def test_the_snap_is_installed_from_its_channel_by_the_proxy_or_as_a_file(machin
         "snap unset system proxy.http proxy.https",
     ]
     machine.node.run("ip link delete br9; rm /usr/bin/snap")
+
+
+BY_HAND = """\
+network:
+  version: 2
+  ethernets:
+    eth1:
+      macaddress: 52:54:00:12:34:56  # to YAML 1.1 a number
+      optional: yes
+"""
+
+
+def test_a_port_without_an_address_gets_a_bridge_and_keeps_what_is_written_of_it(machine: Machine) -> None:
+    machine.put("/usr/bin/snap", SNAP)
+    machine.put("/etc/netplan/60-eth1.yaml", BY_HAND)
+    machine.node.run("ip link add eth1 type veth peer name far1; netplan apply")
+    played = machine.role(bridge="br1", bridge_create=True, bridge_port="eth1", install="snap")
+    assert "cannot reach the store" in played.output, machine.network  # after it has made the bridge
+    assert "master br1" in machine.node.run("ip link show eth1")
+    assert machine.node.run("cat /sys/class/net/eth1/address").strip() == "52:54:00:12:34:56"
+    back = machine.role(state="absent")
+    assert back.status == 0, back.output + machine.network
+    assert machine.node.run("cat /etc/netplan/60-eth1.yaml") == BY_HAND
+    assert "br1" not in machine.node.run("ip -brief link")
+    assert machine.told("snap")[-1] == "snap remove --purge lxd"
+    machine.node.run("ip link delete eth1; rm /etc/netplan/60-eth1.yaml /usr/bin/snap; netplan apply")
 
 
 # -- it is a host -----------------------------------------------------------------------------------------------------

@@ -86,6 +86,63 @@ def test_vms_that_maas_would_take_are_named_unless_they_are_to_be_imported(tmp_p
     assert taken == [[], [], []]
 
 
+IPTABLES = """\
+-P INPUT ACCEPT
+-P FORWARD DROP
+-A FORWARD -j DOCKER-USER
+"""
+NFT = """\
+table inet filter {
+	chain forward {
+		type filter hook forward priority filter; policy drop;
+		iifname "br0" oifname "%s" counter packets 0 bytes 0 accept
+	}
+}
+"""
+
+
+def filtered(*rules: str, **more: Any) -> dict[str, Any]:
+    """A machine whose bridges' traffic passes the firewall, with these rules."""
+    listed = {"results": [{"stdout": text} for text in rules]}
+    return a_host(lxd_host__filters_bridged={"stdout": "1"}, lxd_host__rules=listed, **more)
+
+
+def test_a_firewall_that_drops_what_the_bridge_forwards_is_refused_unless_it_can_be_opened(tmp_path: Path) -> None:
+    ufw = {"lxd_host__ufw": {"stdout": "Status: active\nTo Action From"}}
+    firewalld = {"lxd_host__firewalld": {"stdout": "running"}, "lxd_host__zone": {"rc": 2, "stdout": "no zone"}}
+    forwards, keeps = {"lxd_host__forwards": {"rc": 0}}, {"lxd_host__forwards": {"rc": 1}}
+    shut = {"lxd_host_firewall": False}
+    refused = [
+        filtered(IPTABLES),
+        filtered(NFT % "br1"),
+        filtered(IPTABLES, **ufw, **shut),
+        filtered(**firewalld, **keeps),
+        filtered(**firewalld, **forwards, **shut),
+        filtered("-P FORWARD ACCEPT\n-A FORWARD -j REJECT --reject-with icmp-host-prohibited\n"),
+    ]
+    fine = [
+        a_host(lxd_host__rules={"results": [{"stdout": IPTABLES}]}),
+        filtered("-P FORWARD ACCEPT\n"),
+        filtered(IPTABLES + "-A DOCKER-USER -i br0 -o br0 -j ACCEPT\n"),
+        filtered(NFT % "br0"),
+        filtered(IPTABLES, **ufw),
+        filtered(**firewalld, **forwards),
+        filtered(**{**firewalld, **forwards, **shut, "lxd_host__zone": {"rc": 0, "stdout": "internal"}}),
+    ]
+    said = obstacles(tmp_path, *refused, *fine)
+    for sentences in said[: len(refused)]:
+        (sentence,) = sentences
+        assert "Its firewall sees what the bridge br0 forwards" in sentence
+    cures = ["iptables -I FORWARD -i br0 -o br0 -j ACCEPT", "with lxd_host_firewall.", "has --add-forward"]
+    assert [cure in said[place][0] for cure, place in zip(cures, (0, 2, 3), strict=True)] == [True] * 3
+    assert said[len(refused) :] == [[]] * len(fine)
+
+
+def test_networks_that_no_firewall_can_be_opened_for_are_refused(tmp_path: Path) -> None:
+    (said,) = obstacles(tmp_path, a_host(lxd_host_allowed_from=["10.0.0.0/8", "rack-1", "::/0"]))
+    assert "lxd_host_allowed_from has rack-1, ::/0, which is no network" in said[0]
+
+
 def test_files_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     half = {"results": [{"item": "/k/maas.crt", "stat": {"exists": True}}, {"item": "/k/maas.key", "stat": {}}]}
     pair = {"lxd_host_certificate": "/k/maas.crt", "lxd_host_key": "/k/maas.key", "lxd_host__pair": half}
@@ -96,6 +153,21 @@ def test_files_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     assert relative[0].startswith("maas.key is a relative path")
     assert one[0].startswith("Of the certificate and its key, only /k/maas.crt is there.")
     assert [len(sentences) for sentences in (relative, one, known)] == [1, 1, 0]
+
+
+def test_rules_are_written_as_their_firewalls_show_them_and_others_of_ours_are_closed(tmp_path: Path) -> None:
+    host = a_host(
+        lxd_host_allowed_from=["10.1.2.3/8", "FD00::1/64", "10.0.0.0/8"],
+        made=("ufw allow 8443/tcp", "ufw allow from fd00::/64 to any port 8443 proto tcp", "firewalld port=8443/tcp"),
+    )
+    wanted = "{{ [lxd_host__ufw_wanted, lxd_host__firewalld_wanted, lxd_host__firewall_closed] }}"
+    ((ufw, firewalld, closed),) = made_of_role(tmp_path, "lxd_host", [host], wanted)
+    assert ufw == [f"allow from {network} to any port 8443 proto tcp" for network in ("10.0.0.0/8", "fd00::/64")]
+    assert firewalld == [
+        f'rich-rule=rule family="{family}" source address="{network}" port port="8443" protocol="tcp" accept'
+        for family, network in (("ipv4", "10.0.0.0/8"), ("ipv6", "fd00::/64"))
+    ]
+    assert sorted(closed) == ["firewalld port=8443/tcp", "ufw allow 8443/tcp"]
 
 
 def have_pair(

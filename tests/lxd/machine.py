@@ -105,6 +105,11 @@ class Machine:
         words = ["ssh", "-i", str(self.node.key), *HOST_ARGUMENTS.split(), f"root@{self.node.address}", command]
         subprocess.run(words, input=text, text=True, check=True, capture_output=True)
 
+    def install(self, *packages: str) -> None:
+        """Packages of Debian, with which the role has nothing to do."""
+        command = "DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends"
+        self.node.run(f"apt-get update --quiet && {command} {' '.join(packages)}")
+
     def told(self, program: str) -> list[str]:
         """What a stand-in was told so far."""
         return self.node.run(f"cat /var/log/{program} 2>/dev/null; rm -f /var/log/{program}").splitlines()

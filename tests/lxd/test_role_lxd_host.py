@@ -280,23 +280,39 @@ def test_what_does_not_go_with_the_lxd_that_is_there_is_said(machine: Machine) -
     assert "and nothing was written" in said
 
 
-FIREWALL = """\
-#!/bin/sh
-case "$*" in
-    status) echo 'Status: active' ;;
-    --state) echo running ;;
-    'show added') echo 'Added user rules (see ufw status for running firewall):' ;;
-    *--query-*) exit 1 ;;
-    *) echo "${0##*/} $*" >> /var/log/firewall ;;
-esac
-"""
-FIREWALLS = ("/usr/sbin/ufw", "/usr/bin/firewall-cmd")
-OPEN = [
-    "ufw allow from 10.0.0.0/8 to any port 8443 proto tcp",
-    'firewall-cmd --add-rich-rule=rule source address="10.0.0.0/8" port port="8443" protocol="tcp" accept',
-    'firewall-cmd --permanent --add-rich-rule=rule source address="10.0.0.0/8" port port="8443" protocol="tcp" accept',
-]
 PAIR = self_signed("maas")
+MUCH = {
+    **BRIDGE,
+    "certificate": PAIR.certificate.decode(),
+    "key": PAIR.key.decode(),
+    "certificate_name": "other",
+    "reserved_cores": 1,
+    "reserved_memory": "1GiB",
+    "memory_over_commit_ratio": 2,
+    "allowed_from": ["10.1.2.3/8", "FD00::1/64"],
+}
+# Two systems whose only way to each other is the bridge, where the lab's kernel shows the firewall what it forwards.
+NEIGHBOURS = """\
+for n in 1 2; do
+    ip netns add n$n; ip link add v$n type veth peer name e$n netns n$n; ip link set v$n master br0 up
+    ip -n n$n address add 192.0.2.$n/24 dev e$n; ip -n n$n link set e$n up
+done; sleep 2"""
+LISTEN = "import socket; socket.create_server(('192.0.2.2', 7777)).accept()"
+
+
+def neighbours_talk(machine: Machine) -> bool:
+    ask = "ip netns exec n1 timeout 3 bash -c '</dev/tcp/192.0.2.2/7777' && echo reached"
+    listen = f'ip netns exec n2 timeout 6 python3 -c "{LISTEN}"'
+    return "reached" in machine.node.run(f"{listen} >/dev/null 2>&1 & sleep 1; {ask}; true")
+
+
+def rules(machine: Machine) -> list[str]:
+    """The rules of ufw and firewalld, those of people among them."""
+    firewalld = "firewall-cmd --permanent --list"
+    listed = f"ufw show added | tail -n +2; for what in ports rich-rules interfaces; do {firewalld}-$what; done"
+    return [line for line in machine.node.run(listed).splitlines() if line]
+
+
 ARMED = """\
 [Timer]
 OnActiveSec=3600
@@ -304,17 +320,24 @@ OnActiveSec=3600
 
 
 @pytest.fixture(scope="module")
-def changed(machine: Machine) -> Played:
+def opened(machine: Machine) -> list[bool]:
+    """Whether what the bridge forwards came through before and after a run, with the ufw and firewalld of Debian."""
+    machine.install("ufw", "firewalld")
+    machine.node.run(f"ufw allow 22/tcp; ufw --force enable; {NEIGHBOURS}")
+    came = [neighbours_talk(machine)]
+    played = machine.role(**BRIDGE)
+    assert played.status == 0, played.output
+    assert {"ufw allow 8443/tcp", "8443/tcp"} <= set(rules(machine))
+    return [*came, neighbours_talk(machine)]
+
+
+@pytest.fixture(scope="module")
+def changed(machine: Machine, opened: list[bool]) -> Played:
     """A run for much that is new, after one that was killed while it changed the network."""
-    for path in FIREWALLS:
-        machine.put(path, FIREWALL)
     machine.put("/etc/systemd/system/lxd-host-network-back.timer", ARMED)
     machine.put("/etc/systemd/system/lxd-host-network-back.service", "[Service]\nExecStart=/bin/false\n")
     machine.node.run("systemctl daemon-reload; systemctl start lxd-host-network-back.timer")
-    text = {"certificate": PAIR.certificate.decode(), "key": PAIR.key.decode(), "certificate_name": "other"}
-    limits = {"reserved_cores": 1, "reserved_memory": "1GiB", "memory_over_commit_ratio": 2}
-    played = machine.role("-vvv", "--diff", **BRIDGE, **text, **limits, allowed_from=["10.0.0.0/8"])
-    machine.node.run("rm", *FIREWALLS)
+    played = machine.role("-vvv", "--diff", **MUCH)
     assert played.status == 0, played.output
     return played
 
@@ -334,9 +357,26 @@ def test_limits_leave_the_machine_what_it_needs_and_the_project_its_profiles(mac
     assert host.cpu_over_commit_ratio == pytest.approx(cores / (cores + 1), abs=0.001)
 
 
+def test_a_firewall_lets_through_what_the_bridge_forwards(opened: list[bool]) -> None:
+    assert opened == [False, True]
+
+
 @pytest.mark.usefixtures("changed")
-def test_firewalls_are_opened_for_those_who_are_allowed(machine: Machine) -> None:
-    assert machine.told("firewall") == OPEN
+def test_firewalls_are_open_for_those_who_are_allowed_and_nobody_else(machine: Machine) -> None:
+    rich = 'rule family="{}" source address="{}" port port="8443" protocol="tcp" accept'
+    assert sorted(rules(machine)) == sorted(
+        [
+            "ufw allow 22/tcp",
+            "ufw allow from 10.0.0.0/8 to any port 8443 proto tcp",
+            "ufw allow from fd00::/64 to any port 8443 proto tcp",
+            "ufw route allow in on br0 out on br0",
+            "br0",
+            rich.format("ipv4", "10.0.0.0/8"),
+            rich.format("ipv6", "fd00::/64"),
+        ]
+    )
+    again = machine.role("--check", **MUCH)
+    assert (again.status, changes(again)) == (0, 0), again.output
 
 
 @pytest.mark.usefixtures("changed")
@@ -420,18 +460,21 @@ def test_what_the_role_did_not_make_stays(machine: Machine) -> None:
     assert (played.status, changes(played)) == (0, 0), played.output
 
 
-def test_what_was_made_is_taken_back(machine: Machine) -> None:
-    for path in FIREWALLS:
-        machine.put(path, FIREWALL)
+def test_what_was_made_is_taken_back_though_a_firewall_has_gone(machine: Machine) -> None:
+    machine.node.run("ufw --force disable; DEBIAN_FRONTEND=noninteractive apt-get purge --yes --quiet ufw")
+    machine.node.run("systemctl stop firewalld; ip link delete v1; ip link delete v2")
     checked = machine.role("--check", state="absent")
     assert checked.status == 0, checked.output
     assert machine.node.run("lxc", "project", "list", "--format=csv").count("maas")
     played = machine.role(state="absent")
     assert played.status == 0, played.output + machine.network
     assert list(machine.sim.state.vm_hosts) == []
-    machine.node.run("rm", *FIREWALLS)
-    closed = [line.replace("ufw", "ufw --force delete").replace("--add-", "--remove-") for line in OPEN]
-    assert machine.told("firewall") == closed
+    (said,) = [each["msg"] for each in played.results if "is not there any more" in str(each.get("msg"))]
+    assert "ufw allow 8443/tcp" in said
+    assert "firewalld" not in said
+    assert "8443" not in machine.node.run("firewall-offline-cmd --list-all")
+    assert "br0" not in machine.node.run("firewall-offline-cmd --list-all")
+    machine.node.run("DEBIAN_FRONTEND=noninteractive apt-get purge --yes --quiet firewalld")
     state = machine.state
     assert not {"lxd", "br0", "90-br0.yaml", "lxd-client"} & set(state)
     assert machine.node.run("ls /var/lib/metalshift") == ""

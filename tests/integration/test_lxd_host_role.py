@@ -86,6 +86,31 @@ def test_vms_that_maas_would_take_are_named_unless_they_are_to_be_imported(tmp_p
     assert taken == [[], [], []]
 
 
+SILENT = {"lxd": {"server": {}}}
+
+
+def test_an_lxd_that_does_not_answer_is_refused_unless_a_killed_run_had_only_begun(tmp_path: Path) -> None:
+    begun = ("packages lxd lxd-client",)
+    refused, ours, *taken = obstacles(
+        tmp_path,
+        a_host(**SILENT),
+        a_host(**SILENT, made=(*begun, "pool default")),
+        a_host(**SILENT, made=begun),
+        a_host(**SILENT, lxd_host__files={"stdout_lines": [path for path in FILES if "lxd" not in path]}),
+    )
+    assert refused == ours
+    assert refused[0].startswith("LXD is there, but does not answer, so that nobody knows what it has. Start it: ")
+    assert taken == [[], []]
+
+
+def test_a_debian_on_which_ansible_installs_nothing_is_refused(tmp_path: Path) -> None:
+    bare = {"stdout_lines": [path for path in FILES if path != APT_LIBRARY]}
+    refused, taken = obstacles(
+        tmp_path, a_host(lxd_host__files=bare), a_host(lxd_host__files=bare, lxd_host_install="none")
+    )
+    assert (refused[0].startswith("It lacks the package python3-apt"), taken) == (True, [])
+
+
 IPTABLES = """\
 -P INPUT ACCEPT
 -P FORWARD DROP

@@ -149,6 +149,13 @@ def test_what_is_in_the_way_is_said_before_anything_is_written(machine: Machine,
     assert machine.state == before
 
 
+def test_a_debian_on_which_ansible_installs_nothing_is_found(machine: Machine) -> None:
+    machine.node.run("dpkg --remove --force-depends python3-apt")
+    said = machine.refusals(BRIDGE)[0]
+    machine.install("python3-apt")
+    assert "and nothing was written: It lacks the package python3-apt" in said
+
+
 def test_what_others_have_put_on_the_port_is_named_and_not_cut_off(machine: Machine) -> None:
     gateway = machine.real.gateway
     vip = gateway.removesuffix(".1") + ".199/32"
@@ -451,6 +458,26 @@ def test_it_stays_a_host_while_there_are_virtual_machines(machine: Machine) -> N
     assert f"{NAME} stays an LXD host, and nothing was changed, while its project maas has vm1 (stopped)" in said
     assert len(list(machine.sim.state.vm_hosts)) == 1
     machine.node.run("lxc", "delete", "vm1", "--project=maas")
+    machine.node.run("lxc storage volume create default data --project=maas")
+    assert "while its project maas has the volume data." in machine.refusals({"state": "absent"})[0]
+    machine.node.run("lxc storage volume delete default data --project=maas")
+
+
+def test_an_lxd_that_does_not_answer_is_not_removed(machine: Machine) -> None:
+    machine.node.run("lxc init --empty --vm precious --project=maas -c limits.cpu=1 -c limits.memory=1GiB")
+    stop = "systemctl stop lxd.socket lxd.service; rm -f /var/lib/lxd/unix.socket"
+    absent, named = {"state": "absent"}, {"state": "absent", "discard_unanswered": [NAME]}
+    machine.node.run(stop)
+    said = machine.refusals(absent, named, BRIDGE)
+    machine.node.run("systemctl start lxd.socket; lxc delete precious --project=maas;", stop)
+    said += machine.refusals(absent)
+    for sentence in said[:2]:
+        assert "and has /var/lib/lxd/virtual-machines/maas_precious, " in sentence
+        assert f"{NAME} stays an LXD host, and nothing was changed: its LXD does not answer" in sentence
+    assert "and nothing was written: LXD is there, but does not answer" in said[2]
+    assert f"If nobody needs what it may have, name {NAME} in lxd_host_discard_unanswered." in said[3]
+    assert len(list(machine.sim.state.vm_hosts)) == 1
+    machine.node.run("systemctl start lxd.socket; lxd waitready --timeout=60")
 
 
 def test_what_the_role_did_not_make_stays(machine: Machine) -> None:
@@ -480,6 +507,18 @@ def test_what_was_made_is_taken_back_though_a_firewall_has_gone(machine: Machine
     assert machine.node.run("ls /var/lib/metalshift") == ""
     again = machine.role(state="absent")
     assert (again.status, changes(again)) == (0, 0), again.output
+
+
+def test_it_becomes_a_host_again_without_a_boot_and_leaves_the_rules_of_others(machine: Machine) -> None:
+    machine.install("ufw")
+    machine.node.run("ufw allow 22/tcp; ufw --force enable")
+    played = machine.role(**BRIDGE)
+    assert played.status == 0, played.output
+    assert len(list(machine.sim.state.vm_hosts)) == 1
+    assert machine.node.run("ufw show added").count("\nufw ") == len(["22", "8443", "route"])
+    played = machine.role(state="absent")
+    assert played.status == 0, played.output
+    assert machine.node.run("ufw show added").splitlines()[1:] == ["ufw allow 22/tcp"]
 
 
 def lxd(machine: Machine, path: str) -> Any:

@@ -53,7 +53,7 @@ class Entry:
     naming: Naming | None = None
     then: Mapping[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
-    warning: str = ""
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def steps(self) -> list[Step]:
@@ -61,11 +61,12 @@ class Entry:
             return []
         return [*self.plan.steps, *(self.naming.plan.steps if self.naming else ())]
 
-    def foresee(self, maas: Client, occupancy: Occupancy) -> None:
+    def foresee(self, maas: Client, occupancy: Occupancy, check: bool) -> None:
         """Decide what is to be done; the entry's failure if that cannot be. Nothing is sent yet."""
         try:
             if self.wish.hostname:
-                self.naming = _naming(maas, self.wish)
+                self.naming = _naming(maas, self.wish, check)
+                self.warnings += dns.lacking(self.naming.name)
                 self.wish = replace(self.wish, hostname=self.naming.name.fqdn)
             self.plan = reservations.decide(self.wish, occupancy)
             if any(step.verb != "update" for step in self.plan.steps):
@@ -74,7 +75,7 @@ class Entry:
         except Failure as failure:
             self.fail(failure, occupancy)
             return
-        self.warning = reservations.warning(self.wish, occupancy)
+        self.warnings += filter(None, [reservations.warning(self.wish, occupancy)])
         then = reservations.wished(self.wish, reservations.present(self.wish, occupancy))
         self.then = reservations.shown(self.wish, then, occupancy)
 
@@ -172,25 +173,27 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
 # -- deciding --------------------------------------------------------------------------------------
 
 
-def foresee(entries: Iterable[Entry], maas: Client, survey: Survey) -> Occupancy:
+def foresee(entries: Iterable[Entry], maas: Client, survey: Survey, *, check: bool) -> Occupancy:
     """Decide for all of them, with one look at who has which address."""
     wishes = [entry.wish for entry in entries]
     if any(wish.type == DHCP and wish.present for wish in wishes):
         maas.capabilities.require(LEASES, "type: dhcp")
     occupancy = survey.of([wish.ip for wish in wishes], [wish.mac for wish in wishes if wish.mac])
     for entry in entries:
-        entry.foresee(maas, occupancy)
+        entry.foresee(maas, occupancy, check)
     return occupancy
 
 
-def _naming(maas: Client, wish: Wish) -> Naming:
+def _naming(maas: Client, wish: Wish, check: bool) -> Naming:
     """What makes a name stand for the address, beside all else that it stands for."""
     dotted = "." in wish.hostname.strip(".")
-    name = dns.locate(maas, wish.hostname if dotted else None, None if dotted else wish.hostname, None)
+    name = dns.locate(maas, wish.hostname if dotted else None, None if dotted else wish.hostname, None, may_lack=check)
     if name.label in ("@", "*"):
         raise invalid(f"hostname cannot be {wish.hostname}.", "Make such a name with dns_record.")
-    found = dns.read(maas, name)
     type = "AAAA" if ":" in wish.ip else "A"
+    if check:
+        name = dns.in_domain_to_come(name, type)
+    found = dns.read(maas, name)
     values = tuple(sorted({*found.records(type).values, wish.ip}))
     return Naming(name, found, dns.plan(name, found, dns.RecordSet(type, values), remove=False, purge=False))
 
@@ -226,5 +229,5 @@ def result_of(entries: Sequence[Entry], plan: Plan, task: Task) -> Result:
         },
         plan=plan,
         failure=several("addresses", failures, len(entries)) if failures else None,
-        warnings=[entry.warning for entry in entries if entry.warning and not entry.failure],
+        warnings=list(dict.fromkeys(said for entry in entries if not entry.failure for said in entry.warnings)),
     )

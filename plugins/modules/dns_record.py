@@ -24,7 +24,8 @@ options:
   fqdn:
     description:
       - The whole name, such as V(api.lab.example.com) or V(_sip._tcp.lab.example.com).
-      - It must end in a domain that MAAS has; the longest that fits is taken.
+      - It must end in a domain that MAAS has; the longest that fits is taken. In check mode, and with O(state=absent),
+        the domain may be missing.
       - What has addresses, V(A) or V(AAAA), must be one label within its domain. V(api.demo.lab.example.com) needs the
         domain V(demo.lab.example.com).
     type: str
@@ -60,7 +61,8 @@ options:
   state:
     description:
       - V(present) makes sure that the name has these records of this type, and no others of it.
-      - V(absent) makes sure that it has none of this type, or none of the values in O(value).
+      - V(absent) makes sure that it has none of this type, or none of the values in O(value). Without the domain there
+        are none.
     type: str
     choices: [present, absent]
     default: present
@@ -154,16 +156,23 @@ def converge(task: Task) -> Result:
     options = task.params
     remove = options["state"] == "absent"
     wish = dns.wished(options["type"], options["value"] or [], options["ttl"], may_be_empty=remove)
-    name = dns.locate(task.maas, options["fqdn"], options["name"], options["domain"])
+    name = dns.locate(task.maas, options["fqdn"], options["name"], options["domain"], may_lack=remove or task.check)
+    if task.check and not remove:
+        name = dns.in_domain_to_come(name, wish.type)
     present = dns.read(task.maas, name)
     plan = dns.plan(name, present, wish, remove=remove, purge=options["purge"])
-    if task.check:
+    if task.check or name.domain_id is None:
         now = dns.predicted(present.records(wish.type), plan)
     else:
         now = dns.carry_out(task.maas, name, present, plan.steps).records(wish.type).shown
     place = {"fqdn": name.fqdn, "name": name.label, "domain": name.domain, "type": wish.type}
     foreseen = {"predicted": True} if task.check and plan else {}
-    return Result(changed=bool(plan), values={"dns_record": {**place, **now, **foreseen} if now else {}}, plan=plan)
+    return Result(
+        changed=bool(plan),
+        values={"dns_record": {**place, **now, **foreseen} if now else {}},
+        plan=plan,
+        warnings=[] if remove else dns.lacking(name),
+    )
 
 
 def main() -> None:

@@ -31,6 +31,12 @@ options:
   ttl:
     description: How many seconds others may keep its records, unless a record says otherwise. Kept if not set.
     type: int
+  is_default:
+    description:
+      - V(true) makes it the domain of new machines and of names without a domain. MAAS moves the machines of the domain
+        that was the default before along with it. Kept as it is if not set.
+      - V(false) is refused for the default domain, for MAAS always has one. Make another domain the default.
+    type: bool
   state:
     description:
       - V(present) makes sure that the domain exists.
@@ -49,6 +55,11 @@ EXAMPLES = r"""
     name: "{{ item }}"
   loop: [demo.lab.example.com, apps.demo.lab.example.com]
 
+- name: The domain of new machines
+  metalshift.maas.domain:
+    name: lab.example.com
+    is_default: true
+
 - name: No domain of that name
   metalshift.maas.domain:
     name: old.lab.example.com
@@ -63,10 +74,15 @@ domain:
   sample: {"id": 3, "name": "demo.lab.example.com", "authoritative": true, "ttl": null, "resource_record_count": 0}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._converge import converge_named
+from ansible_collections.metalshift.maas.plugins.module_utils._converge import (
+    carry_out_named,
+    plan_named,
+    predicted,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
@@ -75,6 +91,7 @@ SPEC = Spec(
         "name": {"type": "str", "required": True},
         "authoritative": {"type": "bool"},
         "ttl": {"type": "int"},
+        "is_default": {"type": "bool"},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     }
 )
@@ -104,9 +121,35 @@ DOMAINS = NamedObjects(
 )
 
 
+def plan_default(task: Task, found: Found | None) -> Plan:
+    """Whether it is to become the default domain."""
+    wished, label = task.params["is_default"], f"domain {task.params['name']}"
+    is_default = bool((found or {}).get("is_default"))
+    if task.params["state"] == "absent" or wished in (None, is_default):
+        return Plan()
+    if not wished:
+        raise Failure(
+            "conflict",
+            f"The {label} is MAAS's default, and MAAS always has one.",
+            object=label,
+            hint="Make another domain the default, with is_default: true.",
+        )
+    return Plan([Step("make default", label, "", {"is_default": False}, {"is_default": True})])
+
+
 def converge(task: Task) -> Result:
     """Bring the domain to the wished state."""
-    return converge_named(task, DOMAINS)
+    found = DOMAINS.find(task.maas, task.params["name"])
+    plan, default = plan_named(task, DOMAINS, found), plan_default(task, found)
+    if task.check:
+        now = predicted(DOMAINS, plan, found)
+        now.update({"is_default": True, "predicted": True} if default else {})
+    else:
+        now = carry_out_named(task.maas, DOMAINS, plan, found)
+        if default:
+            now = task.maas.post(f"domains/{now['id']}/", op="set_default", repeatable=True)
+    whole = Plan([*plan.steps, *default.steps])
+    return Result(changed=bool(whole), values={"domain": now}, plan=whole)
 
 
 def main() -> None:

@@ -168,7 +168,7 @@ def converge(task: Task) -> Result:
     """Bring the reservations of the named addresses to the wished state."""
     entries = entries_of(task.params, EACH)
     survey = Survey(task.maas)
-    occupancy = foresee(entries, task.maas, survey)
+    occupancy = foresee(entries, task.maas, survey, check=task.check)
     plan = plan_of(entries)
     if not task.check:
         carry_out(entries, task.maas, survey, occupancy)

@@ -546,3 +546,27 @@ def test_another_kernel_than_the_one_asked_for_is_told(sim: Simulator) -> None:
         assert done["warnings"] == [
             "node-1 is deployed with ga-24.04, not with hwe-24.04, and stays so: release it first."
         ]
+
+
+@pytest.mark.parametrize(
+    ("status", "wished"),
+    [("Deployed", "allocated"), ("Failed deployment", "deployed"), ("Releasing failed", "deployed")],
+)
+def test_the_advice_of_a_refusal_works_word_for_word(sim: Simulator, status: str, wished: str) -> None:
+    """A machine under a claim is given back only to who names it."""
+    sim.machine("node-1", status=status, agent_name="web").annotations["metalshift_claim"] = "web"
+    sim.auto(0.02)
+    quick = {"machines": ["node-1"], "wait_sleep": 0.02}
+    refused = run_task(sim, "machine", {**quick, "state": wished, "claim": "web"})
+    assert "Release it with state: ready and claim: web" in refused.msg
+    assert not run_task(sim, "machine", {**quick, "state": "ready", "claim": "web"}).failed
+    assert sim.find("node-1").status.label == "Ready"
+
+
+def test_a_machine_of_a_claim_is_refused_with_the_harmless_way(sim: Simulator) -> None:
+    sim.machine("node-1", status="Deployed", agent_name="web").annotations["metalshift_claim"] = "web"
+    refused = run_task(sim, "machine", {"machines": ["node-1"], "state": "ready"})
+    assert (
+        "claim web holds it. Scale that down or release it there, or set claim: web here to work under it"
+        in refused.msg
+    )

@@ -34,7 +34,8 @@ class Name:
 
     label: str
     domain: str
-    domain_id: int
+    # None: MAAS does not have the domain.
+    domain_id: int | None
 
     @property
     def fqdn(self) -> str:
@@ -99,12 +100,15 @@ class Present:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def locate(maas: Client, fqdn: str | None, label: str | None, domain: str | None) -> Name:
-    """The name that the options mean, in a domain that MAAS has."""
+def locate(maas: Client, fqdn: str | None, label: str | None, domain: str | None, *, may_lack: bool = False) -> Name:
+    """The name that the options mean, in a domain that MAAS has, or `may_lack`."""
     domains: dict[str, dict[str, Any]] = {one["name"].lower(): one for one in maas.get("domains/")}
     if fqdn is not None:
         whole = fqdn.strip().rstrip(".").lower()
         fitting = [name for name in domains if whole == name or whole.endswith("." + name)]
+        if not fitting and may_lack and "." in whole:
+            first, _dot, rest = whole.partition(".")
+            return Name(first, rest, None)
         if not fitting:
             raise _unknown_domain(f"of {fqdn}", fqdn, domains)
         domain = max(fitting, key=len)
@@ -112,6 +116,8 @@ def locate(maas: Client, fqdn: str | None, label: str | None, domain: str | None
     elif domain is None:
         domain = next(name for name, one in domains.items() if one["is_default"])
     domain = domain.strip().rstrip(".").lower()
+    if domain not in domains and may_lack:
+        return Name(str(label).strip().lower(), domain, None)
     if domain not in domains:
         raise _unknown_domain(domain, domain, domains)
     label = str(label).strip().lower()
@@ -129,8 +135,21 @@ def _unknown_domain(which: str, object: str, domains: Iterable[str]) -> Failure:
     )
 
 
+def in_domain_to_come(name: Name, type: str) -> Name:
+    """In check mode: a name with addresses is one label, and an earlier task may be the one that makes its domain."""
+    first, dot, rest = name.label.partition(".")
+    return Name(first, f"{rest}.{name.domain}", None) if dot and type in ADDRESS_TYPES else name
+
+
+def lacking(name: Name) -> list[str]:
+    """What a task in check mode says of a name whose domain is not there yet."""
+    return [] if name.domain_id is not None else [f"MAAS does not have the domain {name.domain} yet."]
+
+
 def read(maas: Client, name: Name) -> Present:
     """What MAAS has at the name, those records excepted that it makes for machines."""
+    if name.domain_id is None:
+        return Present()
     where = {"domain": name.domain, "name": name.label}
     resources = maas.get("dnsresources/", where)
     entries = [

@@ -68,7 +68,7 @@ TEXTS: Mapping[str, Text] = {
     "claimed": Text(
         "claimed",
         "{claim} holds it",
-        "Scale that down or release it there; take_over: true takes the machine from under it.",
+        "Scale that down or release it there{under}; take_over: true takes the machine from under it.",
     ),
     "hosted": Text(
         "claimed",
@@ -89,7 +89,7 @@ TEXTS: Mapping[str, Text] = {
     "deployed": Text(
         "conflict",
         "it is Deployed, and only a release, which gives up what runs on it, leads from there to Allocated",
-        "Release it with state: ready first if nothing on it is needed.",
+        "Release it with {ready} first if nothing on it is needed.",
     ),
     "deploying": Text(
         "conflict",
@@ -185,6 +185,8 @@ def refuse(why: str, now: Situation, wish: Wish) -> Refusal:
         "status": status.label if status is not None else "unknown",
         "word": status.word if status is not None else "",
         "claim": now.claim,
+        "under": f", or set claim: {now.annotated} here to work under it" if now.annotated else "",
+        "ready": _ready(now),
         "recovery": RECOVERY.get(status, "") if status is not None else "",
         "said": f" ({now.message.rstrip('.')})" if now.message else "",
         "in_status": _in_status(status),
@@ -200,13 +202,18 @@ def _in_status(status: Status | None) -> str:
     return status.label if status in (Status.BROKEN, Status.MISSING) else f"in {status.label}"
 
 
+def _ready(now: Situation) -> str:
+    """What gives a machine back: one under a claim only to who names that."""
+    return "state: ready" + (f" and claim: {now.annotated}" if now.annotated else "")
+
+
 def _otherwise(now: Situation, wish: Wish) -> str:
     """The way that needs no `recover`, if there is one."""
     giving_back = wish.state in (State.READY, State.ABSENT)
     if now.status is Status.FAILED_DISK_ERASING and giving_back and not wish.erase:
         return "Set erase: true to erase once more, or a"
     if now.status in (Status.FAILED_DEPLOYMENT, Status.FAILED_RELEASING) and not giving_back:
-        return "Release it with state: ready, or a"
+        return f"Release it with {_ready(now)}, or a"
     return "A"
 
 

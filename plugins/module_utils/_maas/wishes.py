@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, Union
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import claim_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import (
     RECOVERABLE,
     STATUS_OF_WORD,
@@ -191,6 +192,8 @@ class Situation:
     power: Power = Power.UNKNOWN
     # Somebody else's claim or hosted cluster that holds it, in words; empty when it is free or this task's own.
     claim: str = ""
+    # The claim in its annotation, whoever holds it: who is to give it back has to name that.
+    annotated: str = ""
     # What the machine was before rescue mode, testing or breaking, as far as it shows.
     previous: Status | None = None
     message: str = ""
@@ -219,6 +222,7 @@ class Situation:
             locked=bool(machine.get("locked")),
             power=Power(power) if power in {known.value for known in Power} else Power.UNKNOWN,
             claim=claim,
+            annotated=claim_of(machine),
             previous=Status.DEPLOYED if installed else None,
             message=str(words or "") if status.kind is Kind.FAILED else "",
             history=history,

@@ -246,7 +246,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Background:
     """All that a request is judged by, found by name: a thousand requests are a thousand looks."""
 
     requests: Sequence[Request]
@@ -274,8 +274,7 @@ class Scene:
 
     @cached_property
     def answered(self) -> Mapping[Asker, Moment]:
-        """When the newest request was made to which each asker has had an answer."""
-        return last_of((each.asker, each.moment) for each in self.requests if each.outcome in ("approved", "failed"))
+        return answered(self.requests)
 
     @cached_property
     def approved(self) -> Mapping[tuple[str, str], Sequence[Request]]:
@@ -298,22 +297,23 @@ class Scene:
         return {each.node for each in asked if each.username == BOOTSTRAP_USER}
 
 
-def last_of(moments: Iterable[tuple[Asker, Moment]]) -> Mapping[Asker, Moment]:
-    """The newest moment of each asker."""
+def answered(requests: Iterable[Request]) -> Mapping[Asker, Moment]:
+    """When the newest request was made to which each asker has had an answer."""
     found: dict[Asker, Moment] = {}
-    for asker, moment in moments:
-        found[asker] = max(found.get(asker, moment), moment)
+    for each in requests:
+        if each.outcome in ("approved", "failed"):
+            found[each.asker] = max(found.get(each.asker, each.moment), each.moment)
     return found
 
 
-def waiting_requests(requests: Iterable[Request]) -> list[Request]:
+def waiting_requests(requests: Sequence[Request]) -> list[Request]:
     """The requests of kubelets that are not answered, neither themselves nor by the answer to a later one."""
-    known = list(requests)
-    answered = last_of((each.asker, each.moment) for each in known if each.outcome in ("approved", "failed"))
+    last = answered(requests)
+    never = (0.0, "")
     return [
         each
-        for each in known
-        if not each.outcome and each.signer in SIGNERS and each.moment > answered.get(each.asker, (0.0, ""))
+        for each in requests
+        if not each.outcome and each.signer in SIGNERS and each.moment > last.get(each.asker, never)
     ]
 
 
@@ -323,7 +323,7 @@ class Case:
 
     request: Request
     asked: Asked
-    scene: Scene
+    background: Background
 
     @property
     def is_client(self) -> bool:
@@ -341,7 +341,7 @@ class Case:
     @property
     def fitting(self) -> Sequence[Host]:
         # Kubelets write the name of their node in small letters, and so it has to be: no other spelling is a Node's.
-        return self.scene.hosts_by_name.get(self.node, ())
+        return self.background.hosts_by_name.get(self.node, ())
 
     @property
     def host(self) -> Host:
@@ -364,8 +364,8 @@ def judge(
     Those that were answered are given as well: what they say of an asker decides about its other requests.
     """
     ordered = sorted(requests, key=lambda request: request.moment)
-    scene = Scene(ordered, hosts, nodes, max_age, reissue)
-    judged = [(request, _judged(request, scene, now)) for request in ordered if not request.outcome]
+    background = Background(ordered, hosts, nodes, max_age, reissue)
+    judged = [(request, _judged(request, background, now)) for request in ordered if not request.outcome]
     # Whom a valid request supersedes does not depend on what somebody else forges after it.
     valid = {_party(request, verdict): request for request, verdict in judged if verdict.approved}
     alike = {(_party(request, verdict), verdict.message): request for request, verdict in judged}
@@ -393,7 +393,7 @@ def _again(request: Request, later: str) -> str:
     return f"{request.node or request.username} has asked again with {later}."
 
 
-def _judged(request: Request, scene: Scene, now: float) -> Verdict:
+def _judged(request: Request, background: Background, now: float) -> Verdict:
     verdict = Verdict(
         request.name,
         SIGNERS.get(request.signer, ""),
@@ -406,7 +406,7 @@ def _judged(request: Request, scene: Scene, now: float) -> Verdict:
     verdict = replace(verdict, node=request.node)
     if request.asked is None:
         return verdict.refused("unreadable", f"It cannot be read: {request.trouble}.")
-    case = Case(request, request.asked, scene)
+    case = Case(request, request.asked, background)
     if len(case.fitting) == 1:
         verdict = replace(verdict, machine=case.host.name, system_id=case.host.system_id)
     for rule in (*ITSELF, _unanswered, *RULES[request.signer]):
@@ -467,7 +467,7 @@ def _names(case: Case) -> No | None:
 
 
 def _unanswered(case: Case) -> No | None:
-    answered = case.scene.answered.get(case.request.asker)
+    answered = case.background.answered.get(case.request.asker)
     return ("superseded", _again(case.request, answered[1])) if answered and answered > case.request.moment else None
 
 
@@ -476,7 +476,7 @@ def _unanswered(case: Case) -> No | None:
 
 def _machine(case: Case) -> No | None:
     if not case.fitting:
-        if not case.is_client and case.node not in case.scene.nodes_by_name:
+        if not case.is_client and case.node not in case.background.nodes_by_name:
             return "superseded", f"There is no Node {case.node} any more, and no machine of that name."
         return "unknown_machine", f"No machine of the cluster is called {case.node} in MAAS."
     if len(case.fitting) > 1:
@@ -485,7 +485,7 @@ def _machine(case: Case) -> No | None:
 
 
 def _age(case: Case) -> No | None:
-    after, limit = case.request.created - case.host.created, case.scene.max_age
+    after, limit = case.request.created - case.host.created, case.background.max_age
     if after < -SKEW:
         return "superseded", f"It is from before the machine became the Machine {case.host.name}."
     if case.is_client and after > limit:
@@ -496,8 +496,8 @@ def _age(case: Case) -> No | None:
 
 def _no_node_yet(case: Case) -> No | None:
     host = case.host
-    named = (case.scene.nodes_by_name.get(name) for name in sorted(host.names))
-    known = [node for node in (*named, case.scene.nodes_by_machine.get(host.system_id)) if node]
+    named = (case.background.nodes_by_name.get(name) for name in sorted(host.names))
+    known = [node for node in (*named, case.background.nodes_by_machine.get(host.system_id)) if node]
     if known:
         return "node_exists", f"The machine has the Node {known[0].name} already."
     return ("node_exists", f"The Machine {host.name} had the Node {host.node} already.") if host.node else None
@@ -506,9 +506,9 @@ def _no_node_yet(case: Case) -> No | None:
 def _not_issued_yet(case: Case) -> No | None:
     """The bootstrap user is every machine's: whoever has it could become one that is still on its way."""
     host = case.host
-    if not host.names.isdisjoint(case.scene.reissue):
+    if not host.names.isdisjoint(case.background.reissue):
         return None
-    for earlier in (each for name in sorted(host.names) for each in case.scene.approved.get((CLIENT, name), ())):
+    for earlier in (each for name in sorted(host.names) for each in case.background.approved.get((CLIENT, name), ())):
         of_this_life = earlier.username == BOOTSTRAP_USER and earlier.created - host.created >= -SKEW
         if of_this_life and earlier.asked and earlier.asked.key != case.asked.key:
             return "issued", (
@@ -519,18 +519,18 @@ def _not_issued_yet(case: Case) -> No | None:
 
 
 def _few_names(case: Case) -> No | None:
-    scene = case.scene
-    if scene.surplus <= SPARE:
+    background = case.background
+    if background.surplus <= SPARE:
         return None
     return "flood", (
-        f"{BOOTSTRAP_USER} asks for {len(scene.bootstrapped)} different nodes, {scene.surplus} more than the cluster "
-        "has machines. Find out who asks for nodes that are not there, and delete these requests: "
+        f"{BOOTSTRAP_USER} asks for {len(background.bootstrapped)} different nodes, {background.surplus} more than "
+        "the cluster has machines. Find out who asks for nodes that are not there, and delete these requests: "
         f"kubectl get csr --field-selector spec.signerName={CLIENT} lists them. Until then no new node is let in."
     )
 
 
 def _few_keys(case: Case) -> No | None:
-    earlier = case.scene.approved.get((SERVING, case.node), ())
+    earlier = case.background.approved.get((SERVING, case.node), ())
     keys = {each.asked.key for each in earlier if each.asked and each.username == case.request.username}
     if len(keys | {case.asked.key}) <= MOST_KEYS:
         return None
@@ -542,7 +542,7 @@ def _few_keys(case: Case) -> No | None:
 
 def _node(case: Case) -> No | None:
     host = case.host
-    node = case.scene.nodes_by_name.get(case.node)
+    node = case.background.nodes_by_name.get(case.node)
     if node is None:
         return "no_node", f"There is no Node {case.node}."
     if not node.system_id:

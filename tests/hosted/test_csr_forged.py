@@ -81,7 +81,9 @@ class Scene:
         kubeconfig = {"kubeconfig": encoded(json.dumps(self.plane.kubeconfig).encode())}
         secret = {"metadata": {"name": "demo-admin-kubeconfig", "namespace": NAMESPACE}, "data": kubeconfig}
         self.api.create(SECRETS, secret)
-        status = {"status": {"kubeconfig": {"name": "demo-admin-kubeconfig"}}}
+        host, _colon, port = self.plane.server.removeprefix("https://").partition(":")
+        endpoint = {"host": host, "port": int(port)}
+        status = {"status": {"kubeconfig": {"name": "demo-admin-kubeconfig"}, "controlPlaneEndpoint": endpoint}}
         self.api.patch(HOSTED_CLUSTERS, CLUSTER, NAMESPACE, status, subresource="status")
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:node-bootstrapper"}
         everybody = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:authenticated"}

@@ -40,6 +40,7 @@ class MissingCertificates:
         self._clock, self._verdicts = clock, verdicts
         self._unread_since: float | None = None
         self._silent_since: dict[str, float] = {}
+        self._before: Mapping[str, MissingCertificate] = {}
         self.lines: Mapping[str, str] = {}
 
     def seen(self, sight: Sight) -> Sight:
@@ -80,10 +81,19 @@ class MissingCertificates:
             request = newest.get(f"{NODE_USER}{name_of(node)}")
             if request is not None and not _is_of(machine, request):
                 request = None
-            missing = _missing(request, verdicts) if request else self._unasked(name_of(machine), node)
+            missing = self._requested(machine, request, verdicts) if request else self._unasked(name_of(machine), node)
             if missing is not None:
                 found[name_of(machine)] = missing
+        self._before = found
         return found
+
+    def _requested(
+        self, machine: Object, request: Object, verdicts: Mapping[str, Verdict]
+    ) -> MissingCertificate | None:
+        """A kubelet that has just asked again for what was refused is refused until its new request is judged."""
+        before = self._before.get(name_of(machine))
+        is_new = not text(request, "status", "certificate") and name_of(request) not in verdicts
+        return before if is_new and before and before.refused else _missing(request, verdicts)
 
     def _unasked(self, machine: str, node: Object) -> MissingCertificate | None:
         born = seconds_of(text(node, "metadata", "creationTimestamp"))

@@ -95,6 +95,17 @@ def test_what_does_not_pass_ends_the_wait_with_its_reason() -> None:
     assert "metalshift.maas.node_csr lists" in wrong.stop.hint
 
 
+def test_a_kubelet_that_asks_again_for_what_is_refused_begins_no_new_time() -> None:
+    """Or a wait would never end by it: until its new request is judged, the answer is the one before."""
+    known = {"csr-a": WRONG}
+    missing = MissingCertificates(FakeClock(), lambda: known)
+    first = missing.seen(sight(request("csr-a"))).certificates
+    asked_again = sight(request("csr-a"), request("csr-c", 200))
+    assert missing.seen(asked_again).certificates == first
+    known["csr-c"] = replace(WRONG, name="csr-c", reason="", approved=True)
+    assert "waits for approval" in str(missing.seen(asked_again).certificates)
+
+
 def test_a_machine_that_is_not_let_in_says_why() -> None:
     """And ends no wait: whoever has the bootstrap identity could ask in its name."""
     verdict = Verdict("csr-c", kind="client", node="node-a", machine="a").refused("age", "It came late.")

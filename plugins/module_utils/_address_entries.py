@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.errors import UnsupportedError
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import dns, reservations
@@ -26,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.reservations import DHCP, USER, Wish
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
 
 # They are of one address, so they cannot be the default of several.
@@ -162,11 +161,9 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     own = {name: {key: value for key, value in option.items() if key != "default"} for name, option in options.items()}
     found = ArgumentSpecValidator({"ip": {"type": "str", "required": True}, **own}).validate(dict(element))
     if found.error_messages:
-        texts = [
-            ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg.rstrip(".")
-            for error in found.errors
-        ]
-        raise invalid(f"{where} is wrong: {'; '.join(texts)}.", "An element takes ip and the task's options.")
+        raise invalid(
+            f"{where} is wrong: {what_is_wrong(found.errors)}.", "An element takes ip and the task's options."
+        )
     return {name: value for name, value in found.validated_parameters.items() if value is not None}
 
 

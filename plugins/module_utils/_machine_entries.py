@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.errors import UnsupportedError
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import forms
@@ -56,7 +55,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes impor
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan as ShownPlan
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result
 
 # Dicts that an element completes instead of replacing: a shared user and password, an address of its own.
@@ -423,12 +422,10 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     spec["name"] = {"type": "str", "required": True}
     found = ArgumentSpecValidator(spec).validate(dict(element))
     if found.error_messages:
-        texts = [
-            ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg.rstrip(".")
-            for error in found.errors
-        ]
         whose = f" ({name})" if name else ""
-        raise invalid(f"{where}{whose} is wrong: {'; '.join(texts)}.", "An element takes name and the task's options.")
+        raise invalid(
+            f"{where}{whose} is wrong: {what_is_wrong(found.errors)}.", "An element takes name and the task's options."
+        )
     return {name: value for name, value in found.validated_parameters.items() if value is not None}
 
 

@@ -8,11 +8,13 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from ansible.module_utils.basic import env_fallback
+from ansible.module_utils.errors import UnsupportedError
 
 Options = dict[str, dict[str, Any]]
 
@@ -96,6 +98,31 @@ PASSWORD_IN_URL = re.compile(r"//[^/\s:@]*:([^\s]+)@")
 NAMED_VALUE = re.compile(
     r"""(?<![\w.-])["']?([\w.-]+)["']?[ \t]*:[ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"',{}\[\]|>][^\s,{}\[\]]*))"""
 )
+
+# More names than so many tell nobody more.
+MOST_LISTED = 10
+
+
+def what_is_wrong(errors: Iterable[Exception]) -> str:
+    """What Ansible's validator found, in one line: of an unknown option the nearest that there is, not all."""
+    return "; ".join(_unknown(error) if isinstance(error, UnsupportedError) else _text(error) for error in errors)
+
+
+def _text(error: Exception) -> str:
+    return str(getattr(error, "msg", error)).rstrip(".")
+
+
+def _unknown(error: Exception) -> str:
+    given, found, listed = _text(error).partition(". Supported parameters include: ")
+    known = [name for name in re.split(r"[^\w.]+", listed) if name]
+    close = [near for name in given.split(", ") for near in get_close_matches(name, known, n=1)]
+    if not found or not known:
+        return f"unknown option {given}"
+    if close:
+        return f"unknown option {given}, where {' or '.join(dict.fromkeys(close))} may be meant"
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    return f"unknown option {given}; there are {', '.join(known[:MOST_LISTED])}{more}"
+
 
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 

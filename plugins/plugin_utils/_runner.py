@@ -19,13 +19,12 @@ from typing import Any
 from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_with_parent
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
 
 display = Display()
@@ -130,11 +129,7 @@ def _with_fallbacks(spec: Spec, args: dict[str, Any], environment: Mapping[str, 
 
 
 def _wrong_input(name: str, checked: Any) -> dict[str, Any]:
-    texts = [
-        ("unknown option " if isinstance(error, UnsupportedError) else "") + error.msg.rstrip(".")
-        for error in checked.errors
-    ]
-    failure = invalid(f"metalshift.maas.{name}: {'; '.join(texts)}.")
+    failure = invalid(f"metalshift.maas.{name}: {what_is_wrong(checked.errors)}.")
     return {"changed": False, "failed": True, "msg": str(failure), "failure": failure.to_dict()}
 
 

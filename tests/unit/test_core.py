@@ -10,7 +10,9 @@ import time
 
 import pytest
 from ansible.module_utils.basic import env_fallback
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.metalshift.maas.plugins.module_utils import _spec as spec_module
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import SINCE, Capabilities
@@ -347,3 +349,17 @@ def test_known_secrets_are_scrubbed_from_any_depth():
     assert "hunter2" not in str(without({"hunter2", "abc"}, value))
     assert without({"abc"}, {"a": "abcdef"}) == {"a": "abcdef"}
     assert without(set(), value) is value
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("power_paramters", "unknown option power_paramters, where power_parameters may be meant"),
+        ("xyzzy", "unknown option xyzzy; there are architecture, one, power_parameters, state, two and 3 more"),
+    ],
+)
+def test_an_unknown_option_is_told_with_the_nearest_one(monkeypatch: pytest.MonkeyPatch, given: str, said: str) -> None:
+    monkeypatch.setattr(spec_module, "MOST_LISTED", 5)
+    known = ("power_parameters", "state", "architecture", "one", "two", "zzz1", "zzz2", "zzz3")
+    validator = ArgumentSpecValidator({name: {"type": "str"} for name in known})
+    assert spec_module.what_is_wrong(validator.validate({given: "secret"}).errors) == said

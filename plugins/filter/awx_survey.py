@@ -23,6 +23,8 @@ description:
   - Each playbook of this collection has its argument spec beside it, in C(playbooks/argument_specs/).
   - A survey cannot ask for dictionaries and lists of them, such as node pools. These are left out, and belong into the
     extra variables of the job template. So do variables that AWX gives by credentials, with O(without).
+  - AWX passes each default to the playbook, also an empty one, so a question has a default only if the option has one that
+    is not empty. A password never has one; AWX could not show it again, and would seem changed with every run.
 positional: _input
 options:
   _input:
@@ -100,11 +102,12 @@ def _questions(options: Mapping[str, Any], without: frozenset[str]) -> Iterator[
             "variable": name,
             "required": bool(option.get("required")),
             "type": _kind(kind, option),
-            "default": _default(option),
             "choices": ["true", "false"] if kind == "bool" else [str(choice) for choice in option.get("choices", ())],
             "min": None if kind in ("int", "float") else 0,
             "max": None if kind in ("int", "float") else _longest(kind, option),
         }
+        if (default := _default(question["type"], option)) is not None:
+            question["default"] = default
         yield question
 
 
@@ -121,9 +124,16 @@ def _longest(kind: str, option: Mapping[str, Any]) -> int:
     return LONGEST_DOCUMENT if kind == "raw" or option.get("no_log") else LONGEST
 
 
-def _default(option: Mapping[str, Any]) -> Any:
-    value = option.get("default", "")
-    return str(value).lower() if isinstance(value, bool) else value
+def _default(kind: str, option: Mapping[str, Any]) -> str | float | None:
+    """None where there is none: AWX would pass an empty one to the playbook as an answer."""
+    value = option.get("default")
+    if value is None or value == "" or kind == "password" or isinstance(value, (list, dict)):
+        return None
+    if kind in ("integer", "float"):
+        number: float = value
+        return number
+    # AWX takes nothing but texts elsewhere.
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _words(description: Any) -> str:

@@ -4,18 +4,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metalshift.maas.plugins.filter.awx_survey import FilterModule, awx_survey
 
 PLAYBOOKS = Path(__file__).resolve().parents[2] / "playbooks"
-# As AWX knows them.
-TYPES = {"text", "textarea", "password", "integer", "float", "multiplechoice", "multiselect"}
+# What AWX 24.6.1 takes for the default of each type of question; measured. An empty text is a default as well.
+TYPES: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "textarea": (str,),
+    "password": (str,),
+    "integer": (int,),
+    "float": (float, int),
+    "multiplechoice": (str,),
+    "multiselect": (str,),
+}
 DOCUMENTS = {"kubeconfig", "maas_api_key", "hosted_openshift_pull_secret", "lxd_host_kubeconfig", "lxd_host_key"}
 NAMES = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
 
@@ -34,10 +44,44 @@ def test_each_playbook_gets_a_survey_that_awx_takes(name: str) -> None:
     survey = awx_survey(spec(name))
     assert survey["description"]
     assert survey["spec"]
+    variables = [question["variable"] for question in survey["spec"]]
+    assert len(variables) == len(set(variables))
     for question in survey["spec"]:
-        assert question["type"] in TYPES
+        assert refused(question) == "", question
         assert question["question_description"], question["variable"]
-        assert bool(question["choices"]) == (question["type"] in ("multiplechoice", "multiselect"))
+
+
+def refused(question: Mapping[str, Any]) -> str:
+    """What AWX has against a question."""
+    kind, default = question["type"], question.get("default", "")
+    if not {"question_name", "variable", "required"} <= question.keys() or kind not in TYPES:
+        return "incomplete, or of no type that AWX knows"
+    if bool(question["choices"]) != (kind in ("multiplechoice", "multiselect")):
+        return "choices do not fit its type"
+    if default != "" and (not isinstance(default, TYPES[kind]) or isinstance(default, bool)):
+        return f"Default value {default} expected to be of {kind}."
+    if default != "" and question["choices"] and default not in question["choices"]:
+        return f"Default value {default} is no choice."
+    if any(not isinstance(question[limit], (int, type(None))) for limit in ("min", "max")):
+        return "a limit is no number"
+    longest = question["max"]
+    return "too long" if isinstance(default, str) and longest and len(default) > longest else ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_awx_passes_unasked_is_what_the_playbook_would_take_itself(name: str) -> None:
+    """AWX passes each default that is not null as an answer, also an empty text; passwords it keeps to itself."""
+    options = spec(name)["argument_specs"]["main"]["options"]
+    passed = {each["variable"]: each["default"] for each in awx_survey(spec(name))["spec"] if "default" in each}
+    assert None not in passed.values()
+    assert "" not in passed.values()
+    assert not [variable for variable in passed if options[variable].get("no_log")]
+    checked = ArgumentSpecValidator({variable: options[variable] for variable in passed}).validate(passed)
+    assert not checked.error_messages
+    own = ArgumentSpecValidator({variable: options[variable] for variable in passed}).validate({})
+    assert {name: str(value) for name, value in checked.validated_parameters.items()} == {
+        name: str(value) for name, value in own.validated_parameters.items()
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,7 +95,7 @@ def test_each_playbook_first_checks_its_variables_by_its_own_spec(name: str) -> 
 def test_what_a_survey_asks() -> None:
     questions = {each["variable"]: each for each in awx_survey(spec("create_hosted_cluster"))["spec"]}
     name = questions["hosted_openshift_name"]
-    assert (name["type"], name["required"], name["default"]) == ("text", True, "")
+    assert (name["type"], name["required"], "default" in name) == ("text", True, False)
     assert questions["hosted_openshift_pull_secret"]["type"] == "password"
     assert questions["hosted_openshift_dns"]["choices"] == ["true", "false"]
     assert questions["hosted_openshift_dns"]["default"] == "false"

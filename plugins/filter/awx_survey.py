@@ -23,8 +23,8 @@ description:
   - Each playbook of this collection has its argument spec beside it, in C(playbooks/argument_specs/).
   - A survey cannot ask for dictionaries and lists of them, such as node pools. These are left out, and belong into the
     extra variables of the job template. So do variables that AWX gives by credentials, with O(without).
-  - AWX passes each default to the playbook, also an empty one, so a question has a default only if the option has one that
-    is not empty. A password never has one; AWX could not show it again, and would seem changed with every run.
+  - AWX passes each default to the playbook, also an empty one, so a question has a default only if the option has one
+    that is not empty. A password never has one; AWX could not show it again, and would seem changed with every run.
 positional: _input
 options:
   _input:

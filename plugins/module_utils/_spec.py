@@ -16,6 +16,8 @@ from typing import Any
 from ansible.module_utils.basic import env_fallback
 from ansible.module_utils.errors import UnsupportedError
 
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+
 Options = dict[str, dict[str, Any]]
 
 MAAS_OPTIONS: Options = {
@@ -167,6 +169,12 @@ class Spec:
             "required_by": dict(self.required_by),
         }
 
+    def require_texts(self, params: Mapping[str, Any]) -> None:
+        """Refuse an empty text for a name or path: it would stand for all names, or for the working directory."""
+        empty = list(_empty(self.options, params))
+        if empty:
+            raise invalid(f"{' and '.join(empty)} must not be empty.", "Leave out what is not to be set.")
+
     def secrets(self, params: Mapping[str, Any]) -> set[str]:
         """The values in `params` that must never be shown."""
         others = {name: value for name, value in params.items() if name not in self.secret_settings}
@@ -192,6 +200,18 @@ class Spec:
     def _deep(self) -> Options:
         deep = {name: {"options": options} for name, options in self.elements.items()}
         return {name: {**option, **deep.get(name, {})} for name, option in self.argument_spec.items()}
+
+
+def _empty(options: Options, params: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    for name, option in options.items():
+        value = params.get(name)
+        names = option.get("type") == "str" and (option.get("required") or option.get("default"))
+        if value == "" and (names or option.get("type") == "path"):
+            yield f"{within}{name}"
+        if "options" in option:
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, Mapping):
+                    yield from _empty(option["options"], one, f"{within}{name}: ")
 
 
 def _by_any_name(options: Options) -> Options:

@@ -122,9 +122,11 @@ class Task:
 Converge = Callable[[Task], Result]
 
 
-def carry_out(converge: Converge, task: Task, name: str) -> dict[str, Any]:
+def carry_out(converge: Converge, task: Task, name: str, spec: Spec | None = None) -> dict[str, Any]:
     """Run a module's `converge` and put what it says into Ansible's words. Never raises, never shows a traceback."""
     try:
+        if spec is not None:
+            spec.require_texts(task.params)
         result = converge(task)
     except Failure as failure:
         result = Result(changed=task.wrote, values={}, failure=failure)
@@ -186,7 +188,7 @@ def run_as_module(spec: Spec, converge: Converge, name: str) -> None:
     # Ansible would mask every value of a secret dict, a user name such as `admin` among them, wherever it appears.
     secrets = spec.secrets(module.params)
     module.no_log_values = {secret for secret in secrets if len(secret) >= SHORTEST_WITHIN_TEXT}
-    said = carry_out(converge, task, name)
+    said = carry_out(converge, task, name, spec)
     if not module._diff:
         said.pop("diff")
     if module._verbosity >= 3:

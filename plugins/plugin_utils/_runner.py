@@ -85,7 +85,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
                 trace=lambda line: self._trace(without(secrets, f"{name}: {line}")),
                 environment=environment,
             )
-            said = carry_out(module.converge, task, name)
+            said = carry_out(module.converge, task, name, spec)
         if not self._task.diff:
             said.pop("diff", None)
         said["invocation"] = {"module_args": spec.masked(shown)}

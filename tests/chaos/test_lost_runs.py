@@ -44,6 +44,15 @@ def sampled() -> Iterator[Any]:
                 )
 
 
+@pytest.fixture(autouse=True)
+def mortal() -> Iterator[None]:
+    """What runs in the background of a shell, or under nohup, ignores some of them, and so does what it starts."""
+    before = {end: signal.signal(end, signal.SIG_DFL) for end in SIGNALS if end is not signal.SIGKILL}
+    yield
+    for end, handler in before.items():
+        signal.signal(end, handler)
+
+
 @pytest.mark.parametrize(("python", "end", "at"), [*sampled()])
 def test_a_task_whose_playbook_has_died_writes_nothing_more(
     sim: Simulator, tmp_path: Path, python: str, end: signal.Signals, at: int

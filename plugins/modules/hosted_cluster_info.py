@@ -167,6 +167,11 @@ hosted_clusters:
       description: The URL of its API.
       type: str
       returned: always
+    console:
+      description: >-
+        The URL of its console, unless an administrator of the cluster has named another host. Null without a base domain.
+      type: str
+      returned: always
     ignition_endpoint:
       description: Host and port where machines fetch their configuration.
       type: str

@@ -103,6 +103,8 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     hosted = Api(yaml.safe_load(kubeconfig.read_text()))
     assert len(hosted.list(NODES)) == 2
     assert_certified(hosted)
+    assert f"kubeconfig {kubeconfig}" in made.stdout
+    assert "nodes      2 of 2 Ready" in made.stdout
     secrets = secrets_of(lab, "trip", kubeconfig)
     assert len(secrets) >= FEWEST_SECRETS
     assert_no_secret(made.output, secrets)

@@ -85,6 +85,7 @@ def tree(seen: Sight, grove: Grove) -> Branch:
         "release": (spec.get("release") or {}).get("image"),
         **_versions(status.get("version") or {}),
         "endpoint": _endpoint(status.get("controlPlaneEndpoint") or {}),
+        "console": _console(cluster),
         "ignition_endpoint": status.get("ignitionEndpoint") or None,
         "oauth_callback_url": status.get("oauthCallbackURLTemplate") or None,
         "kubeconfig_secret": (status.get("kubeconfig") or {}).get("name"),
@@ -146,6 +147,15 @@ def _versions(version: Mapping[str, Any]) -> Branch:
 def _endpoint(endpoint: Mapping[str, Any]) -> str | None:
     """HyperShift writes an empty one until there is one."""
     return f"https://{endpoint['host']}:{endpoint['port']}" if endpoint.get("host") else None
+
+
+def _console(cluster: Object) -> str | None:
+    """Where OpenShift publishes it unless an administrator of the cluster has named another host."""
+    dns = (cluster.get("spec") or {}).get("dns") or {}
+    if not dns.get("baseDomain"):
+        return None
+    domain = ".".join(filter(None, (dns.get("baseDomainPrefix", name_of(cluster)), dns["baseDomain"])))
+    return f"https://console-openshift-console.apps.{domain}"
 
 
 def _conditions(kind: str, body: Object) -> list[Branch]:

@@ -46,6 +46,7 @@ def test_a_cluster_is_told_with_its_versions_and_endpoints() -> None:
         "version": "4.20.8",
     }
     assert found["endpoint"] == "https://192.0.2.10:30443"
+    assert found["console"] is None, "without a base domain nobody knows"
     assert [entry["state"] for entry in found["history"]] == ["Completed"]
     assert found["history"][0]["completed"] == SETTLED
 
@@ -222,3 +223,16 @@ def test_pools_keep_what_they_ask_of_machines() -> None:
     (pool,) = grown(replace(WHOLE, pools={"workers": deleting(node_pool(pausedUntil="true"))}))["node_pools"]
     assert pool["platform"] == {"image": "custom/rhcos-4.20", "minCpu": 4, "minMemory": 8192}
     assert (pool["paused"], pool["deleting_since"], pool["created"]) == (True, SETTLED, BORN)
+
+
+@pytest.mark.parametrize(
+    ("dns", "host"),
+    [
+        ({"baseDomain": "lab.example"}, "apps.demo.lab.example"),
+        ({"baseDomain": "lab.example", "baseDomainPrefix": "shop"}, "apps.shop.lab.example"),
+        ({"baseDomain": "lab.example", "baseDomainPrefix": ""}, "apps.lab.example"),
+    ],
+)
+def test_the_console_is_named_by_the_domain(dns: dict[str, str], host: str) -> None:
+    cluster = {**WHOLE.cluster, "spec": {**WHOLE.cluster["spec"], "dns": dns}}
+    assert grown(replace(WHOLE, cluster=cluster))["console"] == f"https://console-openshift-console.{host}"

@@ -17,8 +17,8 @@ author:
 version_added: 0.1.0
 short_description: Say how a hosted cluster is reached and what it has
 description:
-  - Takes a cluster as M(metalshift.maas.hosted_cluster_info) returns it with C(gather=[machines, nodes]), and makes the lines
-    that a person wants at the end of a playbook, and the same as data for the next one.
+  - Takes a cluster as M(metalshift.maas.hosted_cluster_info) returns it with C(gather=[machines, nodes]), and makes
+    the lines that a person wants at the end of a playbook, and the same as data for the next one.
   - No secret is in it. It says where each is.
 positional: _input, kubeconfig
 options:
@@ -56,7 +56,8 @@ _value:
     facts:
       description: >-
         For the next playbook, or the next node of a workflow: C(namespace), C(name), C(api), C(console), C(version),
-        C(nodes_ready), C(nodes), C(kubeconfig), C(kubeconfig_secret) and C(kubeadmin_password_secret). What is not known is null.
+        C(nodes_ready), C(nodes), C(kubeconfig), C(kubeconfig_secret) and C(kubeadmin_password_secret).
+        What is not known is null.
       type: dict
 """
 
@@ -98,7 +99,7 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
             "kubeconfig",
             facts["kubeconfig"] or _said(read, facts["kubeconfig_secret"], "kubeconfig", f" > {kubeconfig}"),
         ),
-        ("password", _said(read, facts["kubeadmin_password_secret"], "password", "   # of kubeadmin")),
+        ("kubeadmin", _said(read, facts["kubeadmin_password_secret"], "password", "")),
         ("log in", f"export KUBECONFIG={kubeconfig}"),
     ]
     return [f"{name:<11}{value}" for name, value in rows if value]

@@ -169,7 +169,8 @@ hosted_clusters:
       returned: always
     console:
       description: >-
-        The URL of its console, unless an administrator of the cluster has named another host. Null without a base domain.
+        The URL of its console, unless an administrator of the cluster has named another host.
+        Null without a base domain.
       type: str
       returned: always
     ignition_endpoint:

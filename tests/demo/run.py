@@ -260,7 +260,7 @@ SILENT = {
     "ansible.builtin.include_role",
     "ansible.builtin.include_tasks",
     "ansible.builtin.set_fact",
-    "ansible.builtin.validate_argument_spec",
+    "metalshift.maas.playbook_variables",
 }
 
 

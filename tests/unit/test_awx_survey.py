@@ -88,8 +88,8 @@ def test_what_awx_passes_unasked_is_what_the_playbook_would_take_itself(name: st
 def test_each_playbook_first_checks_its_variables_by_its_own_spec(name: str) -> None:
     play, *_later = yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text())
     first = play["pre_tasks"][0]
-    assert "ansible.builtin.validate_argument_spec" in first
-    assert first["vars"]["spec"].endswith(f"/argument_specs/{name}.yml")
+    assert "metalshift.maas.playbook_variables" in first
+    assert first["metalshift.maas.playbook_variables"]["spec"].endswith(f"/argument_specs/{name}.yml")
 
 
 def test_what_a_survey_asks() -> None:

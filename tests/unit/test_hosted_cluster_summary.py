@@ -33,8 +33,7 @@ def test_the_lines_say_how_it_is_reached_and_what_it_has() -> None:
         "console    https://console-openshift-console.apps.demo.lab.example",
         "nodes      2 of 3 Ready",
         "kubeconfig /home/me/demo.kubeconfig",
-        "password   kubectl -n clusters get secret demo-kubeadmin-password -o jsonpath='{.data.password}' | base64 -d"
-        "   # of kubeadmin",
+        "kubeadmin  kubectl -n clusters get secret demo-kubeadmin-password -o jsonpath='{.data.password}' | base64 -d",
         "log in     export KUBECONFIG=/home/me/demo.kubeconfig",
     ]
 

@@ -96,17 +96,18 @@ def _questions(options: Mapping[str, Any], without: frozenset[str]) -> Iterator[
         kind = option.get("type", "str")
         if name in without or kind == "dict" or (kind == "list" and "choices" not in option):
             continue
+        asked = _kind(kind, option)
         question = {
             "question_name": name,
             "question_description": _words(option.get("description", "")),
             "variable": name,
             "required": bool(option.get("required")),
-            "type": _kind(kind, option),
+            "type": asked,
             "choices": ["true", "false"] if kind == "bool" else [str(choice) for choice in option.get("choices", ())],
             "min": None if kind in ("int", "float") else 0,
             "max": None if kind in ("int", "float") else _longest(kind, option),
         }
-        if (default := _default(question["type"], option)) is not None:
+        if (default := _default(asked, option)) is not None:
             question["default"] = default
         yield question
 

@@ -27,6 +27,8 @@ WAIT_OPTIONS: Options = {
 # While nothing changes, ticks grow by this factor up to this many times the first one.
 GROWTH = 1.3
 LONGEST = 3.0
+# Whoever runs playbooks may end what has been silent for some minutes.
+HEARTBEAT = 60.0
 # Looking must not become the load: a listing that takes MAAS two seconds is asked for every ten.
 REST_PER_LOOK = 5.0
 
@@ -58,15 +60,20 @@ class Patience:
     def left(self) -> float:
         return self.timeout - self.waited
 
+    def heartbeat(self, line: str) -> str:
+        """That it still waits, how long, and what for."""
+        return f"{line or 'still waiting'}, {in_words(self.waited)} of {in_words(self.timeout)}"
+
     def until(
         self, look: Callable[[], Seen], settled: Callable[[Seen], bool], tell: Callable[[Seen], str]
     ) -> Seen | None:
         """Look until what is seen is settled, and return that; None when the time is up.
 
-        `tell` says in a line what is seen: it is said when it differs from the last one.
+        `tell` says in a line what is seen: it is said when it differs from the last one, and now and then when not.
         """
         tick = self.tick
-        told = ""
+        told = last = ""
+        spoke = self.clock.now()
         while True:
             end_if_orphaned()
             before = self.clock.now()
@@ -76,6 +83,10 @@ class Patience:
             if line and line != told:
                 self.say(f"{line}, {in_words(self.waited)}")
                 tick = self.tick
+                last, spoke = line, self.clock.now()
+            elif self.clock.now() - spoke >= HEARTBEAT:
+                self.say(self.heartbeat(last))
+                spoke = self.clock.now()
             told = line
             if settled(seen):
                 return seen

@@ -11,7 +11,9 @@ This plugin util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import importlib
+import io
 import os
+import sys
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -28,6 +30,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec,
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
 
 display = Display()
+
+# Into a pipe or a file Python writes by blocks: lines about a long wait would come when it is over.
+if isinstance(sys.stdout, io.TextIOWrapper):
+    sys.stdout.reconfigure(line_buffering=True)
 
 
 def module_of(action: str) -> ModuleType:

@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import ansible_runner
 import pytest
+import yaml
 
-from integration.harness import reach
+from integration.harness import begun, clean_environment, reach
 from lab.simulator import Simulator
 
 DEPLOY = {
@@ -71,3 +73,20 @@ def test_a_task_that_waits_for_nothing_says_nothing(runner):
     runner(DEPLOY)
     again = runner(DEPLOY)
     assert not [line for line in lines(again) if line.startswith("[Deploy two machines]")]
+
+
+def test_lines_reach_a_pipe_while_the_task_waits(sim: Simulator, tmp_path: Path) -> None:
+    """As in the jobs of GitLab and Jenkins, and under nohup and tee."""
+    sim.machine("node-1")
+    sim.auto(0)
+    task = {"metalshift.maas.machine": {"machines": ["node-1"], "state": "deployed", "wait_timeout": 20}}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
+    program = str(Path(sys.executable).with_name("ansible-playbook"))
+    process = begun([program, "play.yml"], tmp_path, {**clean_environment(tmp_path), **reach(sim)})
+    assert process.stdout
+    for line in process.stdout:
+        if "1 deploying" in line:
+            sim.advance("node-1")
+            break
+    rest, _none = process.communicate(timeout=60)
+    assert process.returncode == 0, rest

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import LONGEST, REST_PER_LOOK, Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import HEARTBEAT, LONGEST, REST_PER_LOOK, Patience
 
 
 class Clock:
@@ -72,3 +72,22 @@ def test_it_ends_in_time_with_a_last_look(clock: Clock) -> None:
     assert waited(clock, look, 1, timeout=7.0) is None
     assert looks[-1] == pytest.approx(7.0)
     assert sum(clock.rests) == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("again", ["2/5 deployed", ""], ids=["said again", "no news"])
+def test_a_long_wait_gives_a_sign_of_life(clock: Clock, again: str) -> None:
+    lines: list[str] = []
+    tells = iter(["2/5 deployed"])
+    patience = Patience(clock, lines.append, 3600.0, 5.0)
+    patience.until(lambda: clock.time, lambda now: now > 3.5 * HEARTBEAT, lambda _now: next(tells, again))
+    assert lines[0] == "2/5 deployed, 0s"
+    assert len(lines) == 4
+    assert [line.rpartition(" of ")[2] for line in lines[1:]] == ["1h00m"] * 3
+    assert all(line.startswith("2/5 deployed, ") for line in lines)
+
+
+def test_who_has_news_needs_no_sign_of_life(clock: Clock) -> None:
+    lines: list[str] = []
+    patience = Patience(clock, lines.append, 3600.0, 5.0)
+    patience.until(lambda: clock.time, lambda now: now > 3 * HEARTBEAT, lambda now: f"at {now:g}")
+    assert not [line for line in lines if " of " in line]

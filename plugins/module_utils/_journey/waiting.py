@@ -55,7 +55,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines imp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._wait import HEARTBEAT, Patience
 
 # Without news it is looked again so often whether something has lasted too long: without a request.
 TICK = 1.0
@@ -126,6 +126,7 @@ class Wait:
         self._since: Mapping[str, float] = {}
         self._quiet: frozenset[str] | None = None
         self._blind: float | None = None
+        self._spoke = task.clock.now()
         self._waits: Sequence[str] = ()
         self._seen: Sight | None = None
         self._missing: MissingCertificates | None = None
@@ -224,7 +225,11 @@ class Wait:
         for topic, line in {**back, **lines}.items():
             if self._told.get(topic) != line:
                 self._task.say(f"{line}, {in_words(self._patience.waited)}")
+                self._spoke = self._task.clock.now()
         self._told = dict(lines)
+        if self._task.clock.now() - self._spoke >= HEARTBEAT:
+            self._task.say(self._patience.heartbeat(next(iter(self._waits), "")))
+            self._spoke = self._task.clock.now()
 
     def _require_presence(self, seen: Sight) -> None:
         """A task waits for what it has made or found. What is not there any more, it does not make again."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -132,3 +133,23 @@ def test_a_pause_that_somebody_else_made_is_left(api: WatchedApi) -> None:
     put(api, plane=control_plane())
     said(api, "control_plane")
     assert annotations(api) == {PAUSED: "true"}
+
+
+class Hasty:
+    """A clock by which minutes pass in moments."""
+
+    def now(self) -> float:
+        return time.monotonic() * 200
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds / 200)
+
+
+def test_a_long_wait_without_news_says_what_it_waits_for(api: WatchedApi) -> None:
+    put(api, STARTING, control_plane())
+    lines: list[str] = []
+    options: dict[str, Any] = {"kubeconfig": api.kubeconfig, "wait_timeout": 300.0, "wait_sleep": 5.0}
+    task = Task(options, say=lines.append, environment={}, clock=Hasty())
+    with pytest.raises(Failure):
+        wait_for(task, NAMESPACE, NAME, "ignition")
+    assert any(line.startswith("ignition server: starting") and line.endswith(" of 5m00s") for line in lines), lines

@@ -67,8 +67,10 @@ def _enrol(task: Task, wish: Wish) -> Result:
     """Become trusted by a token or a password: with our own certificate, for LXD sees no other."""
     options, lxd = task.params, task.lxd
     own, secret = lxd.connection.identity, options["token"] or options["password"]
-    if not secret or not own:
-        raise errors.untrusted(lxd.connection.endpoint, own.certificate.fingerprint if own else "")
+    if not own:
+        raise errors.untrusted(lxd.connection.endpoint, "")
+    if not secret or own.certificate.expired:
+        raise errors.untrusted(lxd.connection.endpoint, own.certificate.fingerprint, own.certificate.expired)
     if own.certificate.fingerprint != wish.fingerprint:
         raise invalid(
             "A token or password makes the client certificate trusted, and no other one.",

@@ -115,7 +115,8 @@ class Lxd:
     def settings(self) -> dict[str, Any]:
         """Those of the server. They are a failure for a client that may not see them: there would seem to be none."""
         if not self.trusted and self.connection.identity:
-            raise errors.untrusted(self.connection.endpoint, self.connection.identity.certificate.fingerprint)
+            own = self.connection.identity.certificate
+            raise errors.untrusted(self.connection.endpoint, own.fingerprint, own.expired)
         if self.restricted:
             raise errors.withheld("LXD itself", self.connection.endpoint)
         found: dict[str, Any] = self.server["config"]
@@ -294,7 +295,8 @@ class Lxd:
         if answer.status == GONE and project and errors.lacks_project(answer):
             return errors.no_project(self.connection.endpoint, str(project))
         if answer.status == 403 and identity and not self.trusted:
-            return errors.untrusted(self.connection.endpoint, identity.certificate.fingerprint)
+            own = identity.certificate
+            return errors.untrusted(self.connection.endpoint, own.fingerprint, own.expired)
         return errors.from_answer(what, answer, self.connection.endpoint)
 
     def _another(self, attempt: int, began: float) -> bool:

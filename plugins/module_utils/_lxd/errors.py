@@ -83,7 +83,16 @@ def of_operation(what: str, operation: Mapping[str, object], endpoint: str) -> F
     return from_answer(what, Answer(status=400, body={"error": reason}), endpoint)
 
 
-def untrusted(endpoint: str, fingerprint: str) -> Failure:
+def untrusted(endpoint: str, fingerprint: str, expired: str = "") -> Failure:
+    """`expired` is the day on which the certificate did."""
+    if expired:
+        return Failure(
+            "credentials",
+            f"LXD at {endpoint} does not trust the client certificate {fingerprint[:12]}: it expired on {expired}.",
+            reason=f"the client certificate expired on {expired}",
+            hint="Make a new one with a key, and have it trusted in its place.",
+            status=403,
+        )
     return Failure(
         "credentials",
         f"LXD at {endpoint} does not trust the client certificate {fingerprint[:12]}.",

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import re
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
@@ -35,6 +36,13 @@ class Certificate:
     fingerprint: str
     is_authority: bool
     public_key: bytes = field(repr=False)
+    expires: datetime | None = None
+
+    @property
+    def expired(self) -> str:
+        """The day on which it expired; empty if it has not."""
+        past = self.expires is not None and self.expires < datetime.now(timezone.utc)
+        return self.expires.date().isoformat() if self.expires is not None and past else ""
 
 
 def certificates(option: str, text: str) -> list[Certificate]:
@@ -54,7 +62,15 @@ def _certificate(option: str, body: str) -> Certificate:
         key = _public(parsed.public_key())
     except (ValueError, UnsupportedAlgorithm):
         raise invalid(f"{option} holds a certificate that cannot be read.") from None
-    return Certificate(base64.b64encode(der).decode(), hashlib.sha256(der).hexdigest(), _is_authority(parsed), key)
+    fingerprint = hashlib.sha256(der).hexdigest()
+    return Certificate(base64.b64encode(der).decode(), fingerprint, _is_authority(parsed), key, _expires(parsed))
+
+
+def _expires(parsed: x509.Certificate) -> datetime:
+    if hasattr(parsed, "not_valid_after_utc"):
+        return parsed.not_valid_after_utc
+    # Before cryptography 42.
+    return parsed.not_valid_after.replace(tzinfo=timezone.utc)
 
 
 def public_key(option: str, text: str) -> bytes:

@@ -25,6 +25,10 @@ SECRET = re.compile(
 )
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
+# Keys whose values are sizes, which may be written in several ways.
+SIZE = re.compile(r"(^|\.)size(\.state)?$|^limits\.(memory|disk)(\.pool\..+)?$")
+# As LXD itself reads them.
+IN_BYTES = re.compile(r"([0-9]+)(?:([kKMGTPE])(i?))?B?")
 TRUE = frozenset({"true", "1", "yes", "on"})
 FALSE = frozenset({"false", "0", "no", "off"})
 
@@ -48,10 +52,22 @@ def wished(option: str, given: Mapping[str, Any] | None) -> Settings | None:
     return {str(name): as_text(value) for name, value in given.items()}
 
 
-def alike(_key: str, wish: str, found: str) -> bool:
+def in_bytes(text: object) -> int:
+    """A size as LXD writes it; 0 for what is none."""
+    found = IN_BYTES.fullmatch(str(text).strip())
+    if found is None:
+        return 0
+    number, prefix, binary = found.groups()
+    power = "KMGTPE".index(prefix.upper()) + 1 if prefix else 0
+    return int(number) * int((1024 if binary else 1000) ** power)
+
+
+def alike(key: str, wish: str, found: str) -> bool:
     """Whether two values mean the same to LXD."""
     if wish == found:
         return True
+    if SIZE.search(key) and in_bytes(wish):
+        return in_bytes(wish) == in_bytes(found)
     for same in (TRUE, FALSE):
         # One of them must say so: 1 alone may be a number.
         if {wish.lower(), found.lower()} <= same and {wish.lower(), found.lower()} & {"true", "false"}:

@@ -80,6 +80,24 @@ def test_what_means_the_same_to_lxd_is_the_same(wish: str, found: str, same: boo
 
 
 @pytest.mark.parametrize(
+    ("key", "wish", "found", "same"),
+    [
+        ("size", "1024MiB", "1GiB", True),
+        ("size", "1073741824", "1GiB", True),
+        ("volume.size", "10GB", "10000MB", True),
+        ("limits.memory", "2GiB", "2048MiB", True),
+        ("limits.disk.pool.default", "1TB", "1000GB", True),
+        ("size", "1GB", "1GiB", False),
+        ("size", "1GiB", "", False),
+        ("limits.memory", "50%", "50", False),
+        ("user.note", "1024MiB", "1GiB", False),
+    ],
+)
+def test_sizes_are_the_same_however_they_are_written(key: str, wish: str, found: str, same: bool) -> None:
+    assert alike(key, wish, found) == same
+
+
+@pytest.mark.parametrize(
     ("found", "wish", "purge", "after"),
     [
         ({"a": "1"}, None, False, {"a": "1"}),

@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import capabilities, errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.capabilities import ABILITIES, Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import certificates
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.wire import Answer, as_seconds, opened
+from lab import authority
 
 LXD = "https://lxd:8443"
 
@@ -109,3 +113,14 @@ def test_no_ability_is_known_by_a_version() -> None:
     extensions = [ability.extension for ability in ABILITIES.values()]
     assert len(set(extensions)) == len(extensions)
     assert not hasattr(capabilities.Capabilities, "version")
+
+
+@pytest.mark.parametrize(("valid", "says"), [(timedelta(seconds=-60), True), (timedelta(days=1), False)])
+def test_a_certificate_that_expired_is_called_so(monkeypatch: pytest.MonkeyPatch, valid: timedelta, says: bool) -> None:
+    monkeypatch.setattr(authority, "VALID", valid)
+    (own,) = certificates("lxd_client_cert", authority.self_signed("maas").certificate.decode())
+    failure = errors.untrusted(LXD, own.fingerprint, own.expired)
+    assert (f"it expired on {own.expires:%Y-%m-%d}." in failure.message, "lxc config trust add" in failure.hint) == (
+        says,
+        not says,
+    )

@@ -627,6 +627,23 @@ def test_what_a_killed_removal_left_is_removed(hosts: Hosts, module: str, args: 
     assert (gone.failed, gone.changed, hosts.in_lxd) == (False, True, {}), gone.msg
 
 
+@pytest.mark.parametrize("via", WAYS)
+@pytest.mark.parametrize("check", [False, True])
+def test_an_interface_that_is_gone_is_said_where_it_is_to_have_an_address(hosts: Hosts, via: str, check: bool) -> None:
+    wish = {"claim": "cp", "count": 2, "interfaces": ADDRESSES}
+    hosts.run("vm_set", via, **wish)
+    machine = hosts.in_maas["cp-2"]
+    client(hosts.sim).delete(f"nodes/{machine.system_id}/interfaces/{machine.interfaces[0].id}/")
+    hosts.clear()
+    came = hosts.run("vm_set", via, check=check, **wish)
+    assert came["failure"]["kind"] == "conflict", came.msg
+    assert "cp-2 has no interface in MAAS, and is to have 10.99.0.72. Commission it again" in came.msg
+    assert [vm["hostname"] for vm in came["vms"] if vm.get("failed")] == ["cp-2"]
+    one = hosts.run("vm", via, check=check, hostname="cp-2", interfaces=[{"ip": "10.99.0.72"}])
+    assert "cp-2 has no interface in MAAS, and is to have 10.99.0.72." in one.msg
+    assert hosts.writes() == []
+
+
 # -- several VMs of one name ------------------------------------------------------------------------------------------
 
 

@@ -114,9 +114,17 @@ class Crew:
                     steps.append(Step("change", vm.name, "tags", {"tags": tags}, after))
                 steps += self._resizing(vm, vm.machine)
                 if not is_unfinished(vm.machine):
-                    linking = self._cabling.foresee(vm.machine, vm.order)
-                    steps += [replace(step, object=vm.name) for one in linking for step in one.plan.steps]
+                    steps += self._linking(vm, vm.machine)
         return steps
+
+    def _linking(self, vm: Vm, machine: Machine) -> list[Step]:
+        """What is to be done for its static addresses. That one cannot have them is the failure of that VM alone."""
+        try:
+            linking = self._cabling.foresee(machine, vm.order)
+        except Failure as failure:
+            vm.fail(failure)
+            return []
+        return [replace(step, object=vm.name) for one in linking for step in one.plan.steps]
 
     def _resizing(self, vm: Vm, machine: Machine) -> list[Step]:
         """What is to be done for another size; what MAAS would refuse of it is a failure."""

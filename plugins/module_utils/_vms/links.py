@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import links
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.address_survey import Survey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import Holder, Occupancy, Use
@@ -62,7 +63,8 @@ class Cabling:
                 self._linking.carry_out(self._foreseen(machine, interface, attachment, mode, ip))
 
     def foresee(self, machine: Machine, order: Order) -> list[Foreseen]:
-        """What is to be done so that interfaces have their static addresses."""
+        """What is to be done so that interfaces have their static addresses; one that is missing is a failure."""
+        _refuse_missing(machine, order)
         foreseen = [
             self._foreseen(machine, interface, attachment, links.STATIC, ip)
             for attachment, interface in _pairs(machine, order.attachments)
@@ -85,10 +87,30 @@ class Cabling:
         return self._linking.foresee(nic, wish, take_reserved=True, known=self._occupancy)
 
 
+def _refuse_missing(machine: Machine, order: Order) -> None:
+    """Fewer interfaces than the task gives addresses to: nobody can tell which of them is gone."""
+    static = [ip for attachment in order.attachments if (ip := order.ip(attachment))]
+    there, wanted = len(_physical(machine)), len(order.attachments)
+    if static and there < wanted:
+        has = f"has {there} of its {wanted} interfaces in MAAS" if there else "has no interface in MAAS"
+        raise Failure(
+            "conflict",
+            f"{order.name} {has}, and is to have {', '.join(static)}.",
+            object=order.name,
+            reason=has,
+            hint="Commission it again with metalshift.maas.machine and act: recommission, which finds its interfaces, "
+            "and run this task again; or remove it with state: absent, and make it anew.",
+        )
+
+
 def _pairs(machine: Machine, attachments: Sequence[Attachment]) -> Iterable[tuple[Attachment, Mapping[str, Any]]]:
     """The interfaces in the order in which they were made: commissioning gives them other names."""
+    return zip(attachments, _physical(machine), strict=False)
+
+
+def _physical(machine: Machine) -> list[Mapping[str, Any]]:
     physical = [one for one in machine.get("interface_set") or () if one.get("type", "physical") == "physical"]
-    return zip(attachments, sorted(physical, key=lambda one: int(one["id"])), strict=False)
+    return sorted(physical, key=lambda one: int(one["id"]))
 
 
 def _is_node(use: Use) -> bool:

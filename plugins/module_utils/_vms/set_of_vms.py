@@ -96,7 +96,7 @@ def converge_set(task: Task) -> Result:
             changed = any(step.object == vm.name for step in whole.steps)
             telling.foresee(vm, changed=changed, waits=task.params["wait"])
         removed = [telling.removed(one.found.name, one.found.host, one.reason) for one in decided.gone]
-        failure = _failure(left, vms, decided)
+        failure = _failure({**_failures(vms), **left}, vms, decided)
         return Result(bool(whole), telling.of_set(wanted.claim, vms, removed), whole, failure, warnings)
     members = _move_out(tools, wanted, moved, attachments) if moved else []
     staying = {member.name for member in members if member.failure}
@@ -199,8 +199,7 @@ def _result(
         telling.removed(leaving.found.name, leaving.found.host, leaving.reason, member.failure)
         for leaving, member in zip(decided.gone, members, strict=False)
     ]
-    failures: dict[str, Failure] = {vm.name: vm.failure for vm in vms if vm.failure}
-    failures |= {**left, **{member.name: member.failure for member in members if member.failure}}
+    failures = {**_failures(vms), **left, **{member.name: member.failure for member in members if member.failure}}
     return Result(
         changed=any(vm.changed for vm in vms) or any(member.changed for member in members),
         values=telling.of_set(wanted.claim, vms, removed),
@@ -208,6 +207,10 @@ def _result(
         failure=_failure(failures, vms, decided),
         warnings=warnings,
     )
+
+
+def _failures(vms: Sequence[Vm]) -> dict[str, Failure]:
+    return {vm.name: vm.failure for vm in vms if vm.failure}
 
 
 def _failure(failures: Mapping[str, Failure], vms: Sequence[Vm], decided: SetPlan) -> Failure | None:

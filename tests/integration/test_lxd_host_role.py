@@ -222,3 +222,19 @@ def test_a_pair_that_maas_has_comes_into_an_empty_place(sim: Simulator, tmp_path
     known = {"vm_hosts": [{"project": "maas"}]}
     have_pair(tmp_path, key.with_suffix(".crt"), key, reach(sim), lxd_host_machine="kvm1", lxd_host__vm_hosts=known)
     assert key.read_text().strip() == hosts.pair["key"].strip()
+
+
+def test_over_commit_ratios_are_those_that_are_given_or_follow_from_what_is_kept_back(tmp_path: Path) -> None:
+    there = a_host()
+    there["lxd_host__lxd"]["resources"] = {"cpu": {"total": 8}, "memory": {"total": 8 << 30}}
+    given = [
+        {},
+        {"lxd_host_cpu_over_commit_ratio": 4},
+        {"lxd_host_reserved_cores": 2},
+        {"lxd_host_reserved_cores": 2, "lxd_host_cpu_over_commit_ratio": 2},
+    ]
+    ratios = made_of_role(
+        tmp_path, "lxd_host", [{**there, **each} for each in given], "{{ lxd_host__cpu_ratio | float }}"
+    )
+    # 0 is left out when it is registered: what MAAS has stays.
+    assert ratios == [0, 4, 0.75, 1.5]

@@ -44,6 +44,13 @@ _RELEASE_HINT = (
     "answers to the release."
 )
 
+# How v0.9 and later sum up, in place of the reason of one condition.
+_SUMMARY = (
+    Row("False", "{message}", reason="IssuesReported"),
+    Row("False", "{message}", reason="InfoReported"),
+    Row("Unknown", "{message}"),
+)
+
 MAAS_MACHINES = (
     Entry(
         MAAS_MACHINE,
@@ -51,6 +58,12 @@ MAAS_MACHINES = (
         _MACHINE,
         (
             Row("True", "deployed by MAAS", "fine"),
+            Row(
+                "False",
+                "waiting for its static address",
+                reason="WaitingForStaticIP",
+                hint="When this lasts: look whether the static address of the node pool is free in MAAS.",
+            ),
             Row(
                 "False", "waiting for the address of the hosted cluster's API", reason="WaitingForClusterInfrastructure"
             ),
@@ -65,6 +78,7 @@ MAAS_MACHINES = (
                 reason="MachinePoweredOff",
                 hint="When this lasts: look at its power in MAAS.",
             ),
+            Row("False", "in a state of MAAS that the provider does not know", reason="MachineStateUndefined"),
             Row("False", "released", "wait", "Deleted"),
             Row(
                 "False",
@@ -93,7 +107,16 @@ MAAS_MACHINES = (
             Row("Unknown", "in a state of MAAS that the provider does not know"),
         ),
     ),
-    Entry(MAAS_MACHINE, "Ready", _MACHINE, (Row("True", "deployed by MAAS", "fine"), Row("False", "not deployed yet"))),
+    Entry(
+        MAAS_MACHINE,
+        "Ready",
+        _MACHINE,
+        (
+            Row("True", "deployed by MAAS", "fine"),
+            *_SUMMARY,
+            Row("False", "not deployed yet"),
+        ),
+    ),
     Entry(
         MAAS_MACHINE,
         "DNSAttached",
@@ -269,7 +292,9 @@ CLUSTERS = (
         good="False",
     ),
     Entry(CLUSTER, "Paused", "Cluster API", (Row("False", "not paused", "fine"), Row("True", "paused")), good="False"),
-    Entry(MAAS_CLUSTER, "Ready", "MAAS cluster", (Row("True", "ready", "fine"), Row("False", "not ready yet"))),
+    Entry(
+        MAAS_CLUSTER, "Ready", "MAAS cluster", (Row("True", "ready", "fine"), *_SUMMARY, Row("False", "not ready yet"))
+    ),
     Entry(
         MAAS_CLUSTER,
         "LoadBalancerReady",
@@ -277,8 +302,33 @@ CLUSTERS = (
         (
             Row("True", "knows the address of the hosted cluster's API", "fine"),
             Row("False", "waiting for the address of the hosted cluster's API", reason="WaitForDNSName"),
+            Row(
+                "False",
+                "MAAS does not have the cluster's DNS domain",
+                "grace",
+                "LoadBalancerFailed",
+                ("No Domain matches the given query",),
+                "Make the domain in MAAS, with the module domain, or correct dns_domain.",
+            ),
             *MAAS,
             Row("False", "the API's name cannot be written into MAAS's DNS: {message}", reason="LoadBalancerFailed"),
+        ),
+    ),
+    Entry(
+        MAAS_CLUSTER,
+        "LXDReady",
+        "MAAS cluster",
+        (
+            Row("True", "its machines serve as LXD hosts", "fine"),
+            Row("False", "its machines are being set up as LXD hosts", reason="LXDSetupPending"),
+            Row(
+                "False",
+                "its machines cannot be set up as LXD hosts: {message}",
+                "grace",
+                "LXDFailed",
+                hint="Look at the log of the DaemonSet lxd-initializer in the hosted cluster.",
+            ),
+            Row("False", "its machines do not serve as LXD hosts yet"),
         ),
     ),
     Entry(

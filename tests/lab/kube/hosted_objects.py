@@ -9,6 +9,8 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import yaml
+
 from lab.kube.api import CLUSTER_ROLE_BINDINGS, CONFIG_MAPS, NAMESPACES, SECRETS, Object, Resource
 
 CONFIG, OPERATOR = "config.openshift.io/v1", "operator.openshift.io/v1"
@@ -50,6 +52,21 @@ NAMESPACE_NAMES = (
     "openshift-route-controller-manager",
 )
 PRIVILEGED = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "audit", "warn")}
+
+
+# OpenShift's API knows no platform MAAS.
+REFUSED = "MAAS"
+REFUSAL = (
+    'Infrastructure.config.openshift.io "cluster" is invalid: spec.platformSpec.type: Unsupported value: "MAAS": '
+    'supported values: "", "AWS", …'
+)
+
+
+def platform_of(config_map: Object | None) -> str:
+    """The platform that the control-plane operator gives to the machine config server; None where it says nothing."""
+    manifest = (config_map or {}).get("data", {}).get("cluster-infrastructure-02-config.yaml", "")
+    found = yaml.safe_load(manifest) or {}
+    return str(((found.get("spec") or {}).get("platformSpec") or {}).get("type") or "None")
 
 
 @dataclass(frozen=True)
@@ -189,30 +206,32 @@ def namespaces() -> Iterator[Wanted]:
         yield Wanted(NAMESPACES, body)
 
 
-def configuration(control_plane: Object) -> Iterator[Wanted]:
-    """The cluster's configuration as the hosted-cluster-config-operator derives it."""
+def configuration(control_plane: Object, platform: str = "None") -> Iterator[Wanted]:
+    """The cluster's configuration as the hosted-cluster-config-operator derives it.
+
+    `platform` is what the control-plane operator has said; OpenShift's API refuses one that it does not know.
+    """
     spec, endpoint = control_plane["spec"], control_plane.get("status", {}).get("controlPlaneEndpoint") or {}
     domain, count = base_domain(control_plane), replicas(control_plane)
     url = f"https://{endpoint.get('host', '')}:{endpoint.get('port', 0)}"
     outside = spec.get("kubeAPIServerDNSName")
-    # OpenShift's API knows no platform MAAS.
-    platform = "None"
     networking = spec.get("networking") or {}
-    yield _config(
-        "Infrastructure",
-        "infrastructures",
-        {"platformSpec": {"type": platform}},
-        {
-            "infrastructureName": spec.get("infraID", ""),
-            "platform": platform,
-            "platformStatus": {"type": platform},
-            "controlPlaneTopology": "External",
-            "infrastructureTopology": "HighlyAvailable" if count == 2 else "SingleReplica",
-            "apiServerURL": f"https://{outside}:{endpoint.get('port', 0)}" if outside else url,
-            "apiServerInternalURL": url,
-            "etcdDiscoveryDomain": domain,
-        },
-    )
+    if platform != REFUSED:
+        yield _config(
+            "Infrastructure",
+            "infrastructures",
+            {"platformSpec": {"type": platform}},
+            {
+                "infrastructureName": spec.get("infraID", ""),
+                "platform": platform,
+                "platformStatus": {"type": platform},
+                "controlPlaneTopology": "External",
+                "infrastructureTopology": "HighlyAvailable" if count == 2 else "SingleReplica",
+                "apiServerURL": f"https://{outside}:{endpoint.get('port', 0)}" if outside else url,
+                "apiServerInternalURL": url,
+                "etcdDiscoveryDomain": domain,
+            },
+        )
     yield _config("Ingress", "ingresses", {"domain": apps_domain(control_plane)})
     yield _config("DNS", "dnses", {"baseDomain": domain})
     networks = {

@@ -23,6 +23,9 @@ from lab.ports import LOOPBACK
 
 PACKAGES = Path(__file__).resolve().parents[2]
 
+# How the tag of a control-plane operator ends that is not the fork's.
+STOCK = "stock"
+
 Recipe = Callable[[Surroundings, Pod], Run]
 
 
@@ -50,6 +53,8 @@ def control_plane_operator(around: Surroundings, pod: Pod) -> Run:
         lambda: serves(f"http://{LOOPBACK}:{health}/readyz"),
         metrics,
         health,
+        # It writes platform MAAS into the hosted cluster, as that of a release does that knows no such platform.
+        env={"LAB_CONTROL_PLANE_OPERATOR": STOCK} if pod.image.endswith(f"-{STOCK}") else {},
     )
 
 
@@ -78,6 +83,7 @@ def provider(around: Surroundings, pod: Pod) -> Run:
         "PYTHONDONTWRITEBYTECODE": "1",
         "LAB_SPEED": f"{around.speed.factor:g}",
         "LAB_IMAGE": pod.image,
+        **around.provider,
     }
     arguments = ["-m", "lab.kube.provider", *pod.arguments]
     return around.process(pod, Path(sys.executable), arguments, lambda: True, env=own)

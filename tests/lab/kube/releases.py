@@ -172,6 +172,9 @@ def release(host: str, version: str, lacks: Collection[str] = ()) -> dict[Tagged
     for name in COMPONENTS:
         tagged = (f"ocp/{name}", version)
         images[tagged] = image(tagged, labels=OPERATOR_LABELS if name == "hypershift" else None)
+    # The control-plane operator of a release that knows no platform MAAS, for who names it.
+    stock = ("ocp/hypershift", f"{version}-stock")
+    images[stock] = image(stock, labels=OPERATOR_LABELS)
     for name in CATALOGS:
         tagged = (f"redhat/{name}-index", f"v4.{minor}")
         images[tagged] = image(tagged)

@@ -38,6 +38,8 @@ class Surroundings:
     #: Variables that every program gets: the registry's certificate and what stands for public registries.
     env: Mapping[str, str]
     hosted: HostedApis
+    #: Variables of the providers that are started from now on.
+    provider: dict[str, str] = field(default_factory=dict)
     #: Container name → the stand-in for it, in a namespace.
     parts: Mapping[str, Callable[[str], Part]] = field(default_factory=dict)
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from lab.kube import cluster_version, hosted_objects, times
 from lab.kube.api import (
+    CONFIG_MAPS,
     CRDS,
     DEPLOYMENTS,
     HOSTED_CONTROL_PLANES,
@@ -51,6 +52,7 @@ MANAGED = "managed.hypershift.openshift.io."
 WORKER = "node-role.kubernetes.io/worker"
 MACHINE, MACHINE_NAMESPACE = "cluster.x-k8s.io/machine", "cluster.x-k8s.io/cluster-namespace"
 
+MACHINE_CONFIG_SERVER = "machine-config-server"
 CVO, HCCO = "cluster-version-operator", "hosted-cluster-config-operator"
 KEY = "the hosted cluster"
 # Where nobody lives: the address that the load balancer of a hosted cluster gives its router.
@@ -204,9 +206,16 @@ class _Run(Controller):
         release = self._release(plane, before.get("history") or [])
         if release is None:
             return RESTING
-        inside.furnish(self._furniture(plane, release))
+        platform = self._platform()
+        if platform == hosted_objects.REFUSED:
+            self.log.error("the hosted cluster is not configured: %s", hosted_objects.REFUSAL)
+        inside.furnish(self._furniture(plane, release, platform))
         inside.publish_router(self._faulty.no_load_balancer)
-        return self._report(plane, inside, release, before.get("history") or [])
+        return self._report(plane, inside, release, before.get("history") or [], platform)
+
+    def _platform(self) -> str:
+        """What the control-plane operator says that the hosted cluster is on."""
+        return hosted_objects.platform_of(self.api.get(CONFIG_MAPS, MACHINE_CONFIG_SERVER, self._namespace))
 
     # -- the hosted side --------------------------------------------------------------------------------------------
 
@@ -229,10 +238,10 @@ class _Run(Controller):
         if inside is not None:
             inside.stop()
 
-    def _furniture(self, plane: Object, release: Release) -> Iterator[Wanted]:
+    def _furniture(self, plane: Object, release: Release, platform: str) -> Iterator[Wanted]:
         yield from hosted_objects.bootstrap_objects()
         yield from hosted_objects.namespaces()
-        yield from hosted_objects.configuration(plane)
+        yield from hosted_objects.configuration(plane, platform)
         yield hosted_objects.installation(release.version)
         pulled = self.api.get(SECRETS, "pull-secret", self._namespace)
         if pulled is not None:
@@ -265,14 +274,16 @@ class _Run(Controller):
         fits = told.get("OPERATE_ON_RELEASE_IMAGE") == plane["spec"]["releaseImage"]
         return told.get("OPENSHIFT_RELEASE_VERSION") if fits else None
 
-    def _report(self, plane: Object, inside: _Inside, release: Release, before: list[Object]) -> float:
+    def _report(self, plane: Object, inside: _Inside, release: Release, before: list[Object], platform: str) -> float:
         now = times.now()
+        # Without an Infrastructure no operator of the hosted cluster comes to an end.
+        stuck = {each.name for each in cluster_version.OPERATORS} if platform == hosted_objects.REFUSED else set()
         cluster = Cluster(
             ready_nodes=inside.ready_nodes(),
             enough_nodes=hosted_objects.replicas(plane),
             reachable=inside.reachable(),
             disabled=hosted_objects.disabled(plane),
-            held=self._faulty.held,
+            held=self._faulty.held | stuck,
         )
         entries = cluster_version.history(before, release, False, now)
         age = cluster_version.age(entries, now) * self._speed.factor

@@ -23,6 +23,7 @@ PLATFORM = f"{CONTROLLERS}/hostedcluster/internal/platform"
 NODE_POOL = f"{CONTROLLERS}/nodepool"
 ASSETS = "hypershift/cmd/install/assets"
 MANIFESTS = f"{ASSETS}/hypershift-operator/zz_generated.crd-manifests"
+INFRASTRUCTURE = "hypershift/support/globalconfig/infrastructure.go"
 PROVIDER = "cluster-api-provider-maas"
 PLATFORM_PACKAGE = PLATFORM.replace("hypershift", "github.com/openshift/hypershift", 1)
 
@@ -96,6 +97,21 @@ INSERTIONS = (
             "if nodePool.Spec.Platform.Type == hyperv1.MAASPlatform {\n"
             "\tarch := nodePool.Spec.Arch\n"
             "\tsupported = arch == hyperv1.ArchitectureAMD64 || arch == hyperv1.ArchitectureARM64\n"
+            "}"
+        ),
+    ),
+    # The fork's control-plane operator writes platform None into the hosted cluster, that of a stock release MAAS
+    Insertion(
+        INFRASTRUCTURE,
+        after='configv1 "github.com/openshift/api/config/v1"',
+        text='"os"',
+    ),
+    Insertion(
+        INFRASTRUCTURE,
+        after="platformType := hcp.Spec.Platform.Type",
+        text=(
+            'if platformType == hyperv1.MAASPlatform && os.Getenv("LAB_CONTROL_PLANE_OPERATOR") != "stock" {\n'
+            "\tplatformType = hyperv1.NonePlatform\n"
             "}"
         ),
     ),

@@ -48,6 +48,19 @@ def test_an_allocated_machines_bridge_takes_the_addresses_over(sim: Any, maas: A
     assert nics()["eth0"]["links"] == []
 
 
+def test_an_allocated_machines_bridge_goes_with_its_release(sim: Any, maas: Any, nics: Any) -> None:
+    """So the next allocation finds an interface without children, and makes its bridge anew."""
+    maas("POST", "machines/?op=allocate", {"name": "node01"})
+    for _allocation in range(2):
+        maas("POST", f"{nics.base}?op=create_bridge", {"name": "br0", "parent": nics()["eth0"]["id"]})
+        assert "br0" in nics()
+        maas("POST", f"machines/{sim.find('node01').system_id}/?op=release")
+        sim.advance("node01")
+        assert "br0" not in nics()
+        assert len(nics()["eth0"]["links"]) == 1
+        maas("POST", "machines/?op=allocate", {"name": "node01"})
+
+
 def test_a_vlan_interface_keeps_the_name_that_it_is_given(maas: Any, nics: Any) -> None:
     parent = nics()["eth0"]
     vlan = maas("POST", f"fabrics/{parent['vlan']['fabric_id']}/vlans/", {"vid": 55}).json()["id"]

@@ -305,6 +305,7 @@ def create(state: State, node: Node, kind: str, form: Form) -> Interface:
         link_speed=values["link_speed"],
         enabled=values.get("enabled") is not False,
         numa_node=0 if kind == "physical" and isinstance(node, Machine) else None,
+        acquired=acquired,
     )
     moved = [a for p in parents for a in p.links] if acquired else []
     for link in moved:

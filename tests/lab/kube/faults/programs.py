@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lab.kube.supervisor import Supervisor
 
 API_SERVER = "kube-apiserver"
+PROVIDERS = ".*/capi-provider"
 # Seconds for an end in good order.
 PATIENCE = 2.0
 
@@ -154,7 +155,36 @@ def _etcd_folder(lab: Supervisor, namespace: str) -> Path:
     return hosted.folder(lab.folder, namespace) if namespace else lab.folder
 
 
+def _of_provider(meaning: str, variable: str, value: str) -> Fault:
+    """A provider that does what the real one does, and the stand-in only when told: those that run start anew."""
+
+    def begin(lab: Supervisor, _words: Words) -> Effect:
+        lab.around.provider[variable] = value
+        lab.signal(PROVIDERS, signal.SIGKILL)
+
+        def cure() -> None:
+            lab.around.provider.pop(variable, None)
+            lab.signal(PROVIDERS, signal.SIGKILL)
+
+        return Effect(meaning, cure)
+
+    return Fault(meaning, begin)
+
+
 FAULTS = {
+    "provider-sleeps": _of_provider(
+        "after a failure the provider sleeps as long as the real one, up to 1000 s, however fast the lab is",
+        "LAB_BACKOFF",
+        "real",
+    ),
+    "provider-releases-twice": _of_provider(
+        "the provider releases a machine once more, 0.4 s after it was through with it", "LAB_RELEASES", "twice"
+    ),
+    "provider-storms": _of_provider(
+        "the provider looks at a MaasCluster fifty times a second until its control plane is initialised",
+        "LAB_STORMS",
+        "yes",
+    ),
     "pause": Fault("a program stands still (a regular expression: etcd, clusters-demo/.*)", _pause, {"name": MUST}),
     "kill": Fault("a program is killed; it is started again", _kill, {"name": MUST}),
     "down": Fault("etcd, kube-apiserver or kube-controller-manager has ended and stays away", _down, {"name": MUST}),

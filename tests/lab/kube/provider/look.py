@@ -170,11 +170,11 @@ class Look:
             self._give_up(machine)
             raise
 
-    def deployment(self, user_data: str) -> dict[str, str]:
+    def deployment(self, user_data: str, *, virtual: bool = False) -> dict[str, str]:
         spec = self.draft.spec
         system, series = states.split_image(spec["image"], splits=self.behaviour.splits_images)
         form = {"user_data": user_data, "osystem": system, "distro_series": series}
-        if self.behaviour.says_ephemeral:
+        if self.behaviour.says_ephemeral and not virtual:
             form["ephemeral_deploy"] = "true" if spec.get("deployInMemory") else "false"
         return form
 
@@ -316,6 +316,16 @@ class Look:
         if wanted:
             self.draft.mark(true(states.DNS_ATTACHED))
 
+    def _release_again(self, system_id: str) -> None:
+        """The real one reads MaasMachines from a cache, which at times has not seen that it is through with one."""
+        time.sleep(self.settings.between_releases)
+        try:
+            self.maas.machine(system_id).release()
+        except MaasError as error:
+            self.log.error("%s: failed to release machine: %s", self.draft.name, error)
+        name = f"{self.draft.namespace}/{self.draft.name}"
+        self.log.error("failed to patch MaasMachine %s: not found", name)
+
     # -- unwanted ---------------------------------------------------------------------------------------------------
 
     def delete(self) -> float | None:
@@ -337,6 +347,8 @@ class Look:
         except MaasError as error:
             self.log.error("%s: failed to release machine: %s", draft.name, error)
             raise wrapped("Unable to release machine", error) from None
+        if self.settings.releases_twice:
+            self._release_again(machine.system_id)
         if self.behaviour.lxd and vms.wanted(draft.spec):
             VirtualMachine(self).delete(machine.system_id)
         draft.mark(states.DELETED)

@@ -25,8 +25,7 @@ class Machines(Controller):
     def __init__(self, api: Api, settings: Settings, hosted: Hosted, version: str) -> None:
         super().__init__(api, "provider.machines")
         self.workers = settings.concurrency
-        speed = settings.speed
-        self.backoff = (speed.seconds(0.005), speed.seconds(min(1000, settings.sync_period)))
+        self.backoff = settings.backoff
         self._settings = settings
         self._around = Around(settings, api, hosted, Recorder(api, "maasmachine-controller"), self.log)
         self.machines, self._clusters = capi.machines(version), capi.clusters(version)

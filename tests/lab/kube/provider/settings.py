@@ -42,6 +42,26 @@ class Settings:
     proxy: str
     environment: Mapping[str, str] = field(repr=False)
 
+    @property
+    def backoff(self) -> tuple[float, float]:
+        """The first pause after a failure, and the longest: in the lab's time, or where asked for in real time."""
+        speed = Speed(1) if self.environment.get("LAB_BACKOFF") == "real" else self.speed
+        return speed.seconds(0.005), speed.seconds(min(1000, self.sync_period))
+
+    @property
+    def releases_twice(self) -> bool:
+        return self.environment.get("LAB_RELEASES") == "twice"
+
+    @property
+    def between_releases(self) -> float:
+        """Real seconds, as measured."""
+        return 0.4
+
+    @property
+    def storms(self) -> bool:
+        """Whether MaasClusters are looked at without a pause till their control plane is initialised."""
+        return self.environment.get("LAB_STORMS") == "yes"
+
     def again(self, real: float | None) -> float:
         """In how many seconds of the lab to look again; with everything else when nothing is to be waited for."""
         wanted = self.sync_period if real is None else min(real, self.sync_period)

@@ -31,11 +31,11 @@ def scaled(scene: Scene, replicas: int) -> None:
     scene.api.patch(MACHINE_DEPLOYMENTS, "workers", scene.namespace, {"spec": {"replicas": replicas}})
 
 
-def deployed(scene: Scene) -> Object:
+def deployed(scene: Scene, **variables: str) -> Object:
     """A MaasMachine whose machine is deployed."""
     scene.machine()
     scene.cluster()
-    scene.provider()
+    scene.provider(**variables)
     scene.pool()
     became(scene, "MachineDeploying")
     scene.sim.advance(scene.host)
@@ -165,6 +165,22 @@ def test_a_permanent_failure_is_tried_without_a_pause_and_its_text_is_taken_for_
     soon(lambda: scene.calls().count("POST machines/ allocate") >= 3)
 
 
+def test_with_a_real_back_off_it_sleeps_until_it_is_touched(scene: Scene) -> None:
+    """At the lab's pace it would look again within a second, and hide that the real one sleeps for minutes."""
+    scene.cluster()
+    scene.provider(LAB_BACKOFF="real")
+    scene.pool()
+    soon(lambda: re.search(r"again in 5\.1 s", scene.log()))
+    asked = len(scene.calls())
+    scene.machine()
+    time.sleep(1)
+    assert len(scene.calls()) == asked
+    name = scene.maas_machine()["metadata"]["name"]
+    touched = {"metadata": {"annotations": {"metalshift.maas/touched": "1"}}}
+    scene.api.patch(MAAS_MACHINES, name, scene.namespace, touched)
+    soon(lambda: scene.deployed().get("reason") == "MachineDeploying", 2.5)
+
+
 def test_a_missing_bootstrap_secret_allocates_nothing(scene: Scene) -> None:
     scene.machine()
     scene.cluster()
@@ -256,6 +272,15 @@ def test_deletion_releases_and_does_not_wait(scene: Scene) -> None:
     assert [each.params for each in released] == [{}]
     assert scene.calls()[-2:] == [f"GET machines/{system_id}/", f"POST machines/{system_id}/ release"]
     assert "SuccessfulRelease" in scene.reasons()
+
+
+def test_a_provider_that_reads_from_a_cache_releases_twice(scene: Scene) -> None:
+    """Seen with the real one, 0.4 s apart: harmless, unless somebody has allocated the machine in between."""
+    system_id = deployed(scene, LAB_RELEASES="twice")["spec"]["systemID"]
+    scaled(scene, 0)
+    soon(lambda: not scene.maas_machines())
+    assert scene.calls()[-2:] == [f"POST machines/{system_id}/ release"] * 2
+    assert "failed to patch MaasMachine" in scene.log()
 
 
 def test_a_release_that_fails_changes_nothing_in_kubernetes(scene: Scene) -> None:

@@ -58,6 +58,16 @@ def test_the_annotation_does_not_keep_it_from_dns(other_scene: Scene) -> None:
     assert other_scene.calls()[4:9] == [f"PUT {record}", *[f"GET {path}"] * 3, f"PUT {record}"]
 
 
+def test_until_the_control_plane_is_initialised_maas_is_asked_without_a_pause(other_scene: Scene) -> None:
+    """Of the real one 200 requests a second were counted, 50 of which write a name into DNS."""
+    other_scene.cluster()
+    other_scene.provider(NEWER, LAB_STORMS="yes")
+    soon(lambda: other_scene.condition(other_scene.maas_cluster(), "APIServerAvailable").get("status") == "True")
+    before = len(other_scene.calls())
+    soon(lambda: len(other_scene.calls()) - before > 100, 5)
+    assert sum(call.startswith("PUT dnsresources/") for call in other_scene.calls()[before:]) > 20
+
+
 def test_it_looks_at_all_namespaces_whatever_it_is_told(other_scene: Scene) -> None:
     other_scene.cluster()
     other_scene.provider(NEWER, NAMESPACE="elsewhere")
@@ -109,6 +119,8 @@ def test_a_vm_is_composed_deployed_when_it_is_ready_and_deleted(other_scene: Sce
     scene.sim.advance(system_id)
     soon(lambda: scene.sim.find(system_id).status.name == "DEPLOYING")
     assert scene.sim.find(system_id).hostname == f"vm-{name}"
+    deployments = [each.params for each in scene.sim.requests if each.op == "deploy"]
+    assert not any("ephemeral_deploy" in each for each in deployments), "only bare metal is asked so"
     scene.sim.advance(system_id)
     soon(lambda: scene.maas_machine()["status"].get("ready"))
     scene.api.patch(MACHINE_DEPLOYMENTS, "workers", scene.namespace, {"spec": {"replicas": 0}})

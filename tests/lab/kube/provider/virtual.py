@@ -44,9 +44,10 @@ class VirtualMachine:
         except MaasError as error:
             self._look.log.info("the VM %s keeps its name: %s", machine.system_id, error)
         try:
-            machine.deploy(**self._look.deployment(user_data))
+            machine.deploy(**self._look.deployment(user_data, virtual=True))
         except MaasError as error:
             raise wrapped("failed to deploy existing VM", error) from None
+        self._tag(machine.system_id)
         self._name(machine.system_id, machine.zone or self._look.zone)
         return machine
 
@@ -66,10 +67,13 @@ class VirtualMachine:
         except MaasError as error:
             raise wrapped("failed to compose VM on LXD host", error) from None
         self._name(system_id, wish.zone)
-        if self._look.control_plane:
-            for tag in (vms.CONTROL_PLANE_TAG, self._cluster_tag()):
-                self._maas.ensure_tag(tag)
-                self._maas.tag(tag, "add", system_id)
+        self._tag(system_id)
+
+    def _tag(self, system_id: str) -> None:
+        """Those of a control plane are told apart: when they are made, and once more when they are deployed."""
+        for tag in (vms.CONTROL_PLANE_TAG, self._cluster_tag()) if self._look.control_plane else ():
+            self._maas.ensure_tag(tag)
+            self._maas.tag(tag, "add", system_id)
 
     def _host(self, wish: vms.Wish) -> vms.Host:
         try:

@@ -225,6 +225,13 @@ options:
         get their certificates.
       - It is refused if the operator was told another one, which would win.
     type: str
+  control_plane_operator_image:
+    description:
+      - The image of HyperShift's control-plane operator, in place of that in the release.
+      - A stock release of OpenShift has one that writes platform MAAS into the hosted cluster, which OpenShift refuses.
+        The build of HyperShift for MAAS has one that does not.
+      - The task warns when the cluster gets platform MAAS.
+    type: str
   allow_plain_maas_user:
     description:
       - Whether the key of a user who is not an administrator of MAAS is given to the provider. This is for a MAAS that
@@ -526,6 +533,7 @@ FOR_MAAS: Options = {
     "provider_maas_api_key": {"type": "str", "no_log": True},
     "credentials_secret": {"type": "str", "no_log": False},
     "provider_image": {"type": "str"},
+    "control_plane_operator_image": {"type": "str"},
     "allow_plain_maas_user": {"type": "bool", "default": False},
     "allow_unfit_provider": {"type": "bool", "default": False},
     "operator_namespace": {"type": "str", "default": "hypershift"},

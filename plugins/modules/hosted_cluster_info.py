@@ -50,12 +50,14 @@ options:
       - V(nodes) are the nodes, and V(certificate_requests) the requests for certificates that wait, each with what
         M(metalshift.maas.node_csr) would do with it. Both are asked of the API of each hosted cluster, through the
         kubeconfig that it publishes. One that does not answer is a trouble of its tree.
+      - V(infrastructure) is the platform that the control-plane operator writes into the Infrastructure of the hosted
+        cluster. OpenShift refuses V(MAAS) there, which the control-plane operator of a stock release writes.
       - V(all) means all of these.
       - V(kubeconfig) is the administrator's kubeconfig of each cluster. It is a secret, set C(no_log) on the task. It
         comes only when it is named here.
     type: list
     elements: str
-    choices: [all, machines, maas, nodes, certificate_requests, kubeconfig]
+    choices: [all, machines, maas, nodes, certificate_requests, infrastructure, kubeconfig]
     default: [machines, maas]
 seealso:
   - module: metalshift.maas.hosted_cluster
@@ -292,6 +294,11 @@ hosted_clusters:
       description: How many older requests there are that nobody waits for any more.
       type: int
       returned: when gathered and readable
+    infrastructure_platform:
+      description: The platform of its own Infrastructure; null as long as it is not known.
+      type: str
+      returned: when infrastructure is gathered
+      sample: None
     kubeconfig:
       description: The administrator's kubeconfig; null as long as there is none. It is a secret.
       type: str
@@ -333,7 +340,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines imp
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
-GATHER = ["machines", "maas", "nodes", "certificate_requests"]
+GATHER = ["machines", "maas", "nodes", "certificate_requests", "infrastructure"]
 
 SPEC = Spec(
     kube=True,
@@ -368,12 +375,16 @@ def converge(task: Task) -> Result:
     kubeconfigs = None
     if "kubeconfig" in gather:
         seen, kubeconfigs = with_kubeconfigs(task, seen)
+    platforms = None
+    if "infrastructure" in gather:
+        seen, platforms = gathering.with_platforms(task.kube, seen)
     grove = Grove(
         now=time.time(),
         machines="machines" in gather,
         maas=in_maas.machines if in_maas else None,
         verdicts=gathering.verdicts(seen, in_maas) if "certificate_requests" in gather else None,
         kubeconfigs=kubeconfigs,
+        platforms=platforms,
     )
     trees = [tree(one, grove) for one in with_troubles(seen, in_maas)]
     states = Counter(each["state"] for each in trees)

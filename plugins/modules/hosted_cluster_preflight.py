@@ -63,6 +63,9 @@ options:
   provider_image:
     description: The image of the Cluster API provider for MAAS, if not the operator's own choice.
     type: str
+  control_plane_operator_image:
+    description: The image of HyperShift's control-plane operator, if not that of the release.
+    type: str
   provider_maas_endpoint:
     description: The URL of MAAS for the provider, if another one than O(maas_endpoint).
     type: str
@@ -181,6 +184,7 @@ options:
       - DNS
       - address of services
       - architecture
+      - control plane operator
       - disk /dev/sda
       - image
       - key of the provider
@@ -337,6 +341,7 @@ SPEC = Spec(
         "base_domain_prefix": {"type": "str"},
         "dns_in_maas": {"type": "bool", "default": False},
         "provider_image": {"type": "str"},
+        "control_plane_operator_image": {"type": "str"},
         "provider_maas_endpoint": {"type": "str"},
         "provider_maas_api_key": {"type": "str", "no_log": True},
         "credentials_secret": {"type": "str", "no_log": False},
@@ -402,6 +407,7 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         base_domain_prefix=params["base_domain_prefix"] or "",
         pull_secret=_text_of(params["pull_secret"]),
         provider_image=params["provider_image"] or "",
+        control_plane_operator_image=params["control_plane_operator_image"] or "",
         own_provider_key=bool(params["provider_maas_api_key"] or params["credentials_secret"]),
         allow_plain_maas_user=params["allow_plain_maas_user"],
         storage_class=params["etcd_storage_class"] or "",

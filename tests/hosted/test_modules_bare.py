@@ -492,6 +492,39 @@ def test_preflight_says_whose_key_the_provider_would_get(ground: Ground) -> None
     assert check(maas_api_key=PLAIN) == ("ok", "The cluster keeps the key that it has.")
 
 
+def test_another_control_plane_operator_than_that_of_the_release_is_an_annotation_that_stays(ground: Ground) -> None:
+    def annotation() -> Any:
+        body = ground.kube.get(HOSTED_CLUSTERS, "demo", "clusters")
+        return at(body, ("metadata", "annotations", "hypershift.openshift.io/control-plane-operator-image"))
+
+    ours = {"control_plane_operator_image": "registry.example/hypershift:4.20-maas"}
+
+    def preflight(**given: Any) -> str:
+        asked = {"name": "demo", "checks": ["control plane operator"], "fail": False, **given}
+        return str(ground.done("hosted_cluster_preflight", asked)["preflight"]["checks"][0]["status"])
+
+    assert (preflight(), preflight(**ours)) == ("warning", "ok")
+    ground.done("hosted_cluster", {**CLUSTER, **ours})
+    assert annotation() == "registry.example/hypershift:4.20-maas"
+    assert not ground.done("hosted_cluster", CLUSTER).changed
+    assert annotation() == "registry.example/hypershift:4.20-maas"
+    assert preflight() == "ok"
+
+
+@pytest.mark.parametrize("platform", ["MAAS", "None"])
+def test_a_platform_that_openshift_refuses_is_told_before_there_is_a_node(ground: Ground, platform: str) -> None:
+    """What the control-plane operator of a stock release writes, and what that of the fork does."""
+    ground.done("hosted_cluster", CLUSTER)
+    grounds.be_there(ground.kube, grounds.INNER)
+    manifest = json.dumps({"spec": {"platformSpec": {"type": platform}}, "status": {"platform": platform}})
+    content = {"data": {"cluster-infrastructure-02-config.yaml": manifest}}
+    ground.kube.create(grounds.body_of(CONFIG_MAPS, "machine-config-server", grounds.INNER, **content))
+    diagnosis = ground.done("hosted_cluster_diagnosis", {"name": "demo", "leaks": False})["diagnosis"]
+    [tree] = ground.done("hosted_cluster_info", {"name": "demo", "gather": ["infrastructure"]})["hosted_clusters"]
+    told = [one for one in diagnosis if "writes platform MAAS into the Infrastructure" in one["what"]]
+    assert (len(told), tree["infrastructure_platform"]) == (int(platform == "MAAS"), platform)
+
+
 def test_credentials_that_somebody_else_made_are_not_written(ground: Ground) -> None:
     """Also not by a later task that does not name them."""
     theirs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "shared", "namespace": "clusters"}}

@@ -67,6 +67,22 @@ def test_what_the_operators_write_is_no_difference(hosted: Hosted) -> None:
     assert (pool.changed, pool["node_pool"]["available_replicas"]) == (False, 2)
 
 
+def test_the_control_plane_operator_of_a_stock_release_spoils_platform_maas_and_that_is_told(hosted: Hosted) -> None:
+    lab, name = hosted.lab, "stock"
+    images = {"control_plane_operator_image": f"{lab.facts['registry']}/ocp/hypershift:4.20.8-stock"}
+    spoilt = hosted.done("hosted_cluster", {**hosted.cluster, "name": name, **images})
+    try:
+        assert any("writes platform MAAS into the Infrastructure" in one for one in spoilt["warnings"])
+        diagnosis = run(lab, "hosted_cluster_diagnosis", {"name": name})["diagnosis"]
+        assert any("writes platform MAAS into the Infrastructure" in one["what"] for one in diagnosis)
+        gather = {"gather": ["infrastructure"]}
+        [ours] = run(lab, "hosted_cluster_info", {"name": NAME, **gather})["hosted_clusters"]
+        [theirs] = run(lab, "hosted_cluster_info", {"name": name, **gather})["hosted_clusters"]
+        assert (ours["infrastructure_platform"], theirs["infrastructure_platform"]) == ("None", "MAAS")
+    finally:
+        hosted.done("hosted_cluster", {"name": name, "state": "absent"})
+
+
 def test_a_changed_key_reaches_the_running_provider(hosted: Hosted) -> None:
     lab = hosted.lab
     before = _provider_pods(lab)

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine
 
 # On a HostedCluster: what its node pools will ask for, written before there are any.
 ANNOUNCEMENT = "metalshift.maas/asks-for"
+# Seconds until node pools are made that were announced: after the control plane answers, and at all.
+LONGEST_GAP, LONGEST_START = 900.0, 4 * 3600.0
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 SET_LABEL = "cluster.x-k8s.io/set-name"
 
@@ -100,17 +104,22 @@ def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
     ]
 
 
-def announced(cluster: Object, pools: Sequence[Object]) -> list[Ask]:
-    """What a hosted cluster that is being installed says that its node pools will ask for, of those not yet there."""
+def announced(cluster: Object, pools: Sequence[Object], now: float) -> list[Ask]:
+    """What a hosted cluster that is being installed says that its node pools will ask for, of those not yet there.
+
+    `now` is in seconds since 1970: node pools that do not come within their time are not waited for.
+    """
     metadata = cluster["metadata"]
     text = (metadata.get("annotations") or {}).get(ANNOUNCEMENT)
     if not text or metadata.get("deletionTimestamp") or is_installed(cluster):
         return []
     there = {
-        pool["metadata"]["name"]
+        pool["metadata"]["name"]: pool
         for pool in pools
         if pool["metadata"]["namespace"] == metadata["namespace"] and pool["spec"]["clusterName"] == metadata["name"]
     }
+    if _is_stale(cluster, there.values(), now):
+        return []
     owner = f"{metadata['namespace']}/{metadata['name']}"
     return [
         Ask(owner, entry["name"], int(entry["count"]), constraints_of(entry.get("maas") or {}))
@@ -128,6 +137,19 @@ def announcement(asks: Sequence[tuple[str, int, Mapping[str, Any]]]) -> str:
 def is_installed(cluster: Object) -> bool:
     history = ((cluster.get("status") or {}).get("version") or {}).get("history") or []
     return any(entry.get("state") == "Completed" for entry in history)
+
+
+def _is_stale(cluster: Object, pools: Iterable[Object], now: float) -> bool:
+    """Whether the node pools would be there by now: they are made all at once, when the control plane answers.
+
+    Those that are missing then were deleted, or whoever announced them has gone.
+    """
+    shown = condition(cluster, "Available") or {}
+    limits = [(cluster["metadata"].get("creationTimestamp"), LONGEST_START)]
+    limits += [(pool["metadata"].get("creationTimestamp"), LONGEST_GAP) for pool in pools]
+    if shown.get("status") == "True":
+        limits.append((shown.get("lastTransitionTime"), LONGEST_GAP))
+    return any((since := seconds_of(stamp)) is not None and now - since > limit for stamp, limit in limits)
 
 
 def is_elder(one: Object, other: Object) -> bool:

@@ -23,6 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity 
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.registry import Answer
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
+    CONTROL_PLANE_OPERATOR_IMAGE,
     FIT,
     PROVIDER_IMAGE,
     PROVIDER_VARIABLE,
@@ -106,6 +107,7 @@ class Wish:
     provider_image: str = ""
     # Whether the provider gets a key that is not the task's own.
     own_provider_key: bool = False
+    control_plane_operator_image: str = ""
     allow_plain_maas_user: bool = False
     # As JSON; None where it is not known.
     pull_secret: str | None = field(default=None, repr=False)
@@ -150,7 +152,12 @@ class Demand:
 
     @classmethod
     def of(
-        cls, wish: Wish, clusters: Sequence[Object], pools: Sequence[Object], maas_machines: Sequence[Object]
+        cls,
+        wish: Wish,
+        clusters: Sequence[Object],
+        pools: Sequence[Object],
+        maas_machines: Sequence[Object],
+        now: float = 0.0,
     ) -> Demand:
         this = next((each for each in clusters if _full_name(each) == wish.label), None)
         there = {each["metadata"]["name"]: each for each in pools if _cluster_of(each) == wish.label}
@@ -161,7 +168,7 @@ class Demand:
         others = [ask_of(each, maas_machines) for each in pools if _cluster_of(each) != wish.label]
         for cluster in clusters:
             if cluster is not this and (this is None or is_elder(cluster, this)):
-                others += announced(cluster, pools)
+                others += announced(cluster, pools, now)
         spare = [Ask(wish.label, pool.name, pool.surge, constraints_of(pool.maas)) for pool in wish.pools if pool.surge]
         return cls(own, spare, [ask for ask in [*others, *rest] if ask is not None and ask.count])
 
@@ -595,6 +602,24 @@ def provider(wish: Wish, deployments: Sequence[Object], clusters: Sequence[Objec
         )
     else:
         yield Check(name, "ok", f"Nodes can join with {text}.")
+
+
+def control_plane_operator(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+    """Which control-plane operator the cluster gets: that of a stock release spoils platform MAAS."""
+    this = next((each for each in clusters if _full_name(each) == wish.label), None)
+    kept = ((this or {}).get("metadata", {}).get("annotations") or {}).get(CONTROL_PLANE_OPERATOR_IMAGE)
+    image = wish.control_plane_operator_image or kept
+    name = "control plane operator"
+    if image:
+        yield Check(name, "ok", f"{image}.")
+    else:
+        yield Check(
+            name,
+            "warning",
+            "It is that of the release. A stock release's writes platform MAAS into the hosted cluster, which "
+            "OpenShift refuses.",
+            "Name the fork's in control_plane_operator_image, unless the release has it.",
+        )
 
 
 def storage(wish: Wish, classes: Sequence[Object]) -> Iterator[Check]:

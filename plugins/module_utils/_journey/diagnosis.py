@@ -82,6 +82,7 @@ LOOKS: Sequence[Look] = (
     control_plane.storage,
     control_plane.stages,
     control_plane.hosted_api,
+    control_plane.platform,
     control_plane.removal,
     machines.maas,
     machines.node_pools,

@@ -24,9 +24,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaks import Leak, find
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, objects, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.infrastructure import CONFIG_MAP
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTER_OPERATORS,
     CLUSTERS,
+    CONFIG_MAPS,
     CSRS,
     DEPLOYMENTS,
     HOSTED_CLUSTERS,
@@ -78,6 +80,8 @@ class Evidence:
     leases: Sequence[Object] = ()
     storage_classes: Sequence[Object] | None = None
     place: Object | None = None
+    # What the control-plane operator tells machines of the hosted cluster.
+    machine_config_server: Object | None = None
     cluster_operators: Sequence[Object] | None = None
     # Why the hosted API did not answer, if it should have.
     hosted_failure: Failure | None = None
@@ -146,6 +150,7 @@ def _management(task: Task, found: Evidence) -> Evidence:
         "system": gathering.look_of(kube, LEASES, SYSTEM),
         "storage": gathering.look_of(kube, STORAGE_CLASSES, ""),
         "place": lambda: gathering.single(kube, NAMESPACES, inner, ""),
+        "configuration": lambda: gathering.single(kube, CONFIG_MAPS, CONFIG_MAP, inner),
     }
     answers = dict(gathering.answers(looks, lambda key: looks[key]()))
     # The leases of the system are but a clock: nobody misses them.
@@ -160,6 +165,7 @@ def _management(task: Task, found: Evidence) -> Evidence:
         leases=leases,
         storage_classes=own["storage"],
         place=next(iter(own["place"] or ()), None),
+        machine_config_server=next(iter(own["configuration"] or ()), None),
     )
     return found if _operator(found) or own["operator deployments"] is None else _elsewhere(task, found)
 

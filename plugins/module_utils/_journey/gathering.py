@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import MAAS_KNOWS, look
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.infrastructure import CONFIG_MAP, platform_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+    CONFIG_MAPS,
     CSRS,
     HOSTED_CLUSTERS,
     HOSTED_CONTROL_PLANES,
@@ -254,6 +256,16 @@ def kubeconfig_of(kube: Kube, seen: Sight) -> Published | None:
     if not published.is_at(str(endpoint.get("host") or ""), int(endpoint.get("port") or 0)):
         raise refused(label, f"its server is not the address that the HostedCluster {seen.label} publishes")
     return published
+
+
+def with_platforms(kube: Kube, seen: Sequence[Sight]) -> tuple[list[Sight], dict[str, str]]:
+    """What the control-plane operator of each writes into its Infrastructure; what may not be read is a trouble."""
+    found, after = {}, []
+    for one in seen:
+        listed = single(kube, CONFIG_MAPS, CONFIG_MAP, one.control_plane_namespace)
+        found[one.label] = platform_of(next(iter(listed.items), None))
+        after.append(replace(one, troubles=[*one.troubles, *_troubles(listed)]))
+    return after, found
 
 
 def hosted_api(task: Task, seen: Sight) -> Kube | None:

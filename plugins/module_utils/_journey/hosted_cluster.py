@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, infrastructure, secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
     Provider,
     is_unknown,
@@ -46,6 +46,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.publishing import refuse_what_fails_later
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.views import hosted_cluster_view
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
@@ -113,7 +114,18 @@ class Run:
             return self._result(plan, body, failure=failure, marked=marked.changed)
         marked = marker.finish(sight)
         self.warnings += marked.warnings
+        self._warn_of_platform(sight.cluster or body)
         return self._result(plan, sight.cluster or body, marked=marked.changed)
+
+    def _warn_of_platform(self, body: Object) -> None:
+        """What OpenShift refuses is seen in a ConfigMap long before there is a node."""
+        if at(body, ("spec", "platform", "type")) != infrastructure.REFUSED:
+            return
+        found = self._readable(
+            CONFIG_MAPS, infrastructure.CONFIG_MAP, control_plane_namespace(self.namespace, self.name)
+        )
+        if infrastructure.platform_of(found) == infrastructure.REFUSED:
+            self.warnings.append(f"{infrastructure.SAID} {infrastructure.CURE}")
 
     def _result(
         self,

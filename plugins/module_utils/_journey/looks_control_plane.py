@@ -18,6 +18,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.complaint
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.evidence import Evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import (
     cluster_progress,
+    infrastructure,
     pool_progress,
     provider_pauses,
     removal_progress,
@@ -336,6 +337,15 @@ def rollout(found: Evidence) -> Iterator[Complaint]:
                 f"In the hosted cluster: kubectl describe clusteroperator {name_of(body)}.",
                 text(bad, "lastTransitionTime"),
             )
+
+
+def platform(found: Evidence) -> Iterator[Complaint]:
+    """What OpenShift refuses, as nobody says who only looks at conditions."""
+    seen = found.seen
+    if text(seen.cluster, "spec", "platform", "type") != infrastructure.REFUSED or is_deleted(seen.cluster):
+        return
+    if infrastructure.platform_of(found.machine_config_server) == infrastructure.REFUSED:
+        yield Complaint(f"HostedCluster {seen.label}", infrastructure.SAID, "user", "error", infrastructure.CURE)
 
 
 # -- removal ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +72,8 @@ RIGHTS: Sequence[Right] = (
     Right(MACHINES, INNER, "list watch patch", on_maas_only=True),
     # What the provider sleeps over is touched, and what it may not do to machines of others is paused.
     Right(MAAS_MACHINES, INNER, "list watch patch", on_maas_only=True),
+    # What the control-plane operator writes into the hosted cluster.
+    Right(CONFIG_MAPS, INNER, "get", on_maas_only=True),
     # A changed key of MAAS is brought to the running provider.
     Right(SECRETS, INNER, "get patch", on_maas_only=True),
     Right(DEPLOYMENTS, INNER, "list patch", on_maas_only=True),
@@ -201,7 +204,7 @@ OF_ALL = frozenset({"unreachable", "tls", "credentials"})
 
 
 def _demand(wish: Wish, facts: Facts) -> Demand:
-    return Demand.of(wish, facts["clusters"], facts["pools"], facts["maas_machines"])
+    return Demand.of(wish, facts["clusters"], facts["pools"], facts["maas_machines"], time.time())
 
 
 def _has_pools(wish: Wish) -> bool:
@@ -221,6 +224,12 @@ JUDGES: Sequence[Judge] = (
         "provider",
         ("operators", "clusters"),
         lambda wish, facts: checks.provider(wish, facts["operators"], facts["clusters"]),
+        lambda wish: wish.on_maas,
+    ),
+    Judge(
+        "control plane operator",
+        ("clusters",),
+        lambda wish, facts: checks.control_plane_operator(wish, facts["clusters"]),
         lambda wish: wish.on_maas,
     ),
     Judge(

@@ -67,6 +67,8 @@ class Grove:
     # Of each cluster, what is to become of the certificate requests that wait.
     verdicts: Mapping[str, Sequence[CsrVerdict]] | None = None
     kubeconfigs: Mapping[str, str] | None = None
+    # Of each cluster, the platform that its own Infrastructure has; empty if that cannot be told.
+    platforms: Mapping[str, str] | None = None
 
 
 def tree(seen: Sight, grove: Grove) -> Branch:
@@ -108,6 +110,8 @@ def tree(seen: Sight, grove: Grove) -> Branch:
         verdicts = (grove.verdicts or {}).get(seen.label, ())
         found["certificate_requests"] = [_request(one) for one in verdicts if not one.superseded]
         found["superseded_requests"] = sum(one.superseded for one in verdicts)
+    if grove.platforms is not None:
+        found["infrastructure_platform"] = grove.platforms.get(seen.label) or None
     if grove.kubeconfigs is not None:
         found["kubeconfig"] = grove.kubeconfigs.get(seen.label) or None
     return found

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import PROVIDER_IMAGE
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
+    CONTROL_PLANE_OPERATOR_IMAGE,
+    PROVIDER_IMAGE,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import HOSTED_CLUSTERS, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import Path, at, merged, pruned, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.publishing import services
@@ -172,8 +175,9 @@ def _describe(body: Object, options: Options, creating: bool) -> None:
     metadata.update(name=options["name"], namespace=options["namespace"])
     ours = labels(options["name"]) if creating or at(metadata, ("labels",)) else {}
     describe(metadata, "labels", options["labels"], ours)
-    image = {PROVIDER_IMAGE: options["provider_image"] or at(metadata, ("annotations", PROVIDER_IMAGE))}
-    describe(metadata, "annotations", options["annotations"], image)
+    images = {PROVIDER_IMAGE: "provider_image", CONTROL_PLANE_OPERATOR_IMAGE: "control_plane_operator_image"}
+    ours = {note: options[option] or at(metadata, ("annotations", note)) for note, option in images.items()}
+    describe(metadata, "annotations", options["annotations"], ours)
 
 
 def describe(metadata: dict[str, Any], field: str, given: Mapping[str, Any] | None, own: Mapping[str, Any]) -> None:

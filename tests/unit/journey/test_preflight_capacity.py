@@ -21,6 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity 
     constraints_of,
     is_elder,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import seconds_of
 
 Object = dict[str, Any]
 
@@ -112,24 +113,53 @@ def test_a_machine_that_leaves_does_not_count() -> None:
 
 # -- announcements -------------------------------------------------------------------------------------------------
 
+NOW = 0.0
 TEXT = announcement([("workers", 3, {"tags": ["worker"]}), ("gpu", 1, {})])
 
 
 def test_what_is_announced_counts_until_the_node_pool_is_there() -> None:
     cluster = hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT})
-    assert [(each.pool, each.count) for each in announced(cluster, [])] == [("workers", 3), ("gpu", 1)]
-    assert [each.pool for each in announced(cluster, [node_pool("workers")])] == ["gpu"]
-    assert [each.pool for each in announced(cluster, [node_pool("gpu", "other")])] == ["workers", "gpu"]
+    assert [(each.pool, each.count) for each in announced(cluster, [], NOW)] == [("workers", 3), ("gpu", 1)]
+    assert [each.pool for each in announced(cluster, [node_pool("workers")], NOW)] == ["gpu"]
+    assert [each.pool for each in announced(cluster, [node_pool("gpu", "other")], NOW)] == ["workers", "gpu"]
 
 
 def test_an_installed_cluster_announces_nothing() -> None:
     done = {"version": {"history": [{"state": "Completed"}]}}
-    assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT}, status=done), []) == []
+    assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT}, status=done), [], NOW) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "7", '[{"name": "a"}]', '[{"name": 1, "count": 2}]', "[null]"])
 def test_what_others_wrote_into_the_annotation_is_passed_over(text: str) -> None:
-    assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: text}), []) == []
+    assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: text}), [], NOW) == []
+
+
+AVAILABLE = {"conditions": [{"type": "Available", "status": "True", "lastTransitionTime": "2026-01-01T00:30:00Z"}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "pools", "minutes", "counts"),
+    [
+        ({}, [], 60, True),
+        ({}, [], 5 * 60, False),
+        (AVAILABLE, [], 40, True),
+        (AVAILABLE, [], 46, False),
+        (AVAILABLE, ["2026-01-01T00:31:00Z"], 40, True),
+        ({}, ["2026-01-01T00:31:00Z"], 47, False),
+    ],
+    ids=["installing", "for hours", "answers now", "answers for long", "others came now", "others came long ago"],
+)
+def test_node_pools_that_do_not_come_stop_counting(
+    status: Object, pools: list[str], minutes: int, counts: bool
+) -> None:
+    """Two clusters whose pools had been deleted blocked all others, until their annotation was taken away by hand."""
+    cluster = hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT}, status=status)
+    cluster["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    there = [node_pool("workers") for _stamp in pools]
+    for each, stamp in zip(there, pools, strict=True):
+        each["metadata"]["creationTimestamp"] = stamp
+    now = (seconds_of("2026-01-01T00:00:00Z") or 0) + minutes * 60
+    assert bool(announced(cluster, there, now)) == counts
 
 
 def test_an_announcement_is_the_same_text_each_time() -> None:

@@ -41,6 +41,7 @@ PURE = {
             "programs",
             "progress",
             "provider_id",
+            "provider_pauses",
             "publishing",
             "removal",
             "removal_progress",

@@ -123,6 +123,31 @@ def about(found: Evidence, label: str) -> Complaint:
 HC, NP, SECOND = "HostedCluster clusters/demo", "NodePool clusters/workers", f"Machine {INNER}/workers-zj82r-2"
 
 
+def test_what_a_task_has_paused_says_why_and_who_continues_it() -> None:
+    refused = "failed to deploy MaasMachine instance: Unable to deploy machine: status: 400, message: {'distro_series'}"
+    own = maas_machine(2, "False", "MachineDeployFailed", refused, system_id="")
+    own["metadata"]["annotations"] |= {"cluster.x-k8s.io/paused": "true", "metalshift.maas/given-up": "x"}
+    label = f"MaasMachine {INNER}/workers-zj82r-2"
+    told = about(with_machine(own), label)
+    assert "is paused since a task gave up waiting for it" in told.what
+    assert "MAAS does not know the image" in told.what
+    assert told.next_step.endswith("Then run the task again, which continues it.")
+    assert SECOND not in {one.object for one in diagnose(with_machine(own))}
+    theirs = maas_machine(2, "False", "MachineDeploying", "")
+    theirs["metadata"]["annotations"] |= {"cluster.x-k8s.io/paused": "true", "metalshift.maas/not-ours": "abc002"}
+    told = about(with_machine(theirs), label)
+    assert "is paused, as it names abc002, which is not this cluster's" in told.what
+    assert "Delete the Machine of this name" in told.next_step
+
+
+@pytest.mark.parametrize(("platform", "said"), [("MAAS", True), ("None", False)])
+def test_a_platform_that_openshift_refuses_is_an_error_before_there_is_a_node(platform: str, said: bool) -> None:
+    manifest = f"spec: {{platformSpec: {{type: {platform}}}}}"
+    config_map = {"data": {"cluster-infrastructure-02-config.yaml": manifest}}
+    told = diagnose(replace(WELL, machine_config_server=config_map))
+    assert [one.severity for one in told if "platform MAAS" in one.what] == (["error"] if said else [])
+
+
 def test_of_a_cluster_that_is_well_nothing_is_said() -> None:
     assert diagnose(WELL) == []
     assert page(WELL, []) == "Hosted cluster clusters/demo is available: nothing is wrong.\n"

@@ -211,6 +211,36 @@ def test_rights_in_maas(user: Object, dns: bool, status: str) -> None:
     assert only(checks.rights_in_maas(wish(dns_in_maas=dns), user)).status == status
 
 
+ADMIN, TENANT = {"username": "admin", "is_superuser": True}, {"username": "tenant", "is_superuser": False}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "user", "is_there", "status"),
+    [
+        ({}, ADMIN, False, "ok"),
+        ({}, TENANT, False, "failed"),
+        ({"allow_plain_maas_user": True}, TENANT, False, "warning"),
+        ({}, TENANT, True, "ok"),
+        ({"own_provider_key": True}, TENANT, True, "failed"),
+    ],
+    ids=["administrator", "plain", "plain and allowed", "keeps its own", "gets a plain one"],
+)
+def test_the_key_of_the_provider_must_be_an_administrators(
+    wanted: dict[str, Any], user: Object, is_there: bool, status: str
+) -> None:
+    clusters = [cluster("demo", "2026-01-01T00:00:00Z")] if is_there else []
+    assert only(checks.provider_key(wish(**wanted), user, clusters)).status == status
+
+
+def test_the_control_plane_operator_of_a_release_is_a_warning_unless_another_is_named() -> None:
+    assert only(checks.control_plane_operator(wish(), [])).status == "warning"
+    named = wish(control_plane_operator_image="registry.example/hypershift:maas")
+    assert only(checks.control_plane_operator(named, [])).status == "ok"
+    there = cluster("demo", "2026-01-01T00:00:00Z")
+    there["metadata"]["annotations"]["hypershift.openshift.io/control-plane-operator-image"] = "x"
+    assert only(checks.control_plane_operator(wish(), [there])).status == "ok"
+
+
 def test_names_that_nobody_resolves_are_told() -> None:
     check = only(checks.names_in_dns(wish(), [], {"api.demo.example.com": "10.0.0.1"}))
     assert check.status == "warning"

@@ -160,7 +160,8 @@ def machine_finding(sight: Sight, machine: Object) -> Finding:
     subject = f"machine {name} ({host})" if host else f"machine {name}"
     topic = f"machine {name}"
     said = replace(_machine(sight, machine, maas_machine, topic).called(subject), topic=topic)
-    return _of_earlier_settings(said) if is_outdated(sight, machine, maas_machine) else said
+    stays = not is_deleted(machine)
+    return _of_earlier_settings(said) if stays and is_outdated(sight, machine, maas_machine) else said
 
 
 def is_outdated(sight: Sight, machine: Object, maas_machine: Object | None) -> bool:

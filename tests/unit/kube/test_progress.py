@@ -426,6 +426,17 @@ def test_only_machines_of_the_present_settings_end_a_wait(
     assert ("made from earlier settings of the node pool" in found.lines["machine old"]) != ends
 
 
+def test_a_machine_of_earlier_settings_that_goes_says_what_holds_it() -> None:
+    going = {**deleted(machine("old")), "spec": {"bootstrap": {"dataSecretName": "user-data-old"}}}
+    going["status"]["conditions"] = [
+        {"type": "DrainingSucceeded", "status": "False", "reason": "Draining", "message": "* Pod a/b: x"}
+    ]
+    seen = corrected({}, {})
+    found = look(replace(seen, machines=[going, seen.machines[1]]), "nodes", GRACE)
+    assert found.lines["machine old"] == "machine old: waiting for pod a/b"
+    assert found.hints["machine old"]
+
+
 def test_a_machine_that_names_somebody_elses_says_so_and_ends_the_wait() -> None:
     body = maas_machine("a", deployed="True//")
     body["spec"] = {"providerID": "maas:///az1/abc123"}

@@ -11,16 +11,15 @@ import threading
 from collections.abc import Collection, Hashable, Mapping
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Named, belonging, marked_for
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import marked_for
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands import Done
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import Patch
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pool_progress import is_not_ours
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_pauses import (
     endless,
-    is_given_up,
+    is_paused,
     patches,
     pause,
     takeover,
@@ -36,8 +35,8 @@ OVER = frozenset({"not_found", "conflict"})
 class ProviderGuard:
     """One wait's pauses of MaasMachines: those that it begins, and those of earlier runs that it ends."""
 
-    def __init__(self, task: Task, pools: Collection[str], knows_maas: bool) -> None:
-        self._task, self._pools, self._knows_maas = task, pools, knows_maas
+    def __init__(self, task: Task, pools: Collection[str]) -> None:
+        self._task, self._pools = task, pools
         # The machines that were looked at in MAAS, by the MaasMachine that names them.
         self._checked: dict[str, str] = {}
         self._lines: dict[str, str] = {}
@@ -49,11 +48,11 @@ class ProviderGuard:
 
     def due(self, seen: Sight) -> Hashable | None:
         """The pauses to be begun or ended."""
-        return tuple((patch.name, patch.said) for patch in patches(seen, self._checked_names(seen))) or None
+        return tuple((patch.name, patch.said) for patch in patches(seen)) or None
 
     def keep(self, seen: Sight) -> Done:
         """Pause what is tried without end and can never be a node; continue what may go on."""
-        for patch in patches(seen, self._checked_names(seen)):
+        for patch in patches(seen):
             self._apply(patch, seen)
         return Done(dict(self._lines), again=True)
 
@@ -63,7 +62,7 @@ class ProviderGuard:
             body
             for body in seen.maas_machines
             if (system_id := system_id_of(body))
-            and not is_not_ours(body)
+            and not is_paused(body)
             and self._checked.get(name_of(body)) != system_id
         ]
 
@@ -71,18 +70,11 @@ class ProviderGuard:
         """Pause what names a machine that MAAS has marked as somebody else's; what was done, by topic."""
         for body in seen.maas_machines:
             machine = machines.get(system_id_of(body))
-            whose = _somebody_else(machine, body, seen.label) if machine and not is_not_ours(body) else ""
-            if whose:
-                self._apply(takeover(body, whose), seen)
+            found = marked_for(machine, seen.label) if machine and not is_paused(body) else None
+            if found is not None and found.verdict == "foreign":
+                self._apply(takeover(body, found.reason), seen)
         self._checked |= {name_of(body): system_id_of(body) for body in seen.maas_machines}
         return dict(self._lines)
-
-    def _checked_names(self, seen: Sight) -> set[str]:
-        return {
-            name_of(body)
-            for body in seen.maas_machines
-            if not self._knows_maas or system_id_of(body) in ("", self._checked.get(name_of(body)))
-        }
 
     def _apply(self, patch: Patch, seen: Sight) -> None:
         with self._lock:
@@ -130,14 +122,3 @@ class ProviderGuard:
                 f"paused: {', '.join(refused)}."
             )
         return said.strip()
-
-
-def _somebody_else(machine: Machine, body: Object, cluster: str) -> str:
-    """Who has the machine that a MaasMachine of this cluster names, as the end of a sentence; empty if it is its own.
-
-    Of one that was given up nothing is its own that is not certainly so.
-    """
-    found = marked_for(machine, cluster)
-    if found is None and is_given_up(body):
-        found = belonging(machine, Named(body, cluster), ())
-    return found.reason if found is not None and found.verdict in ("foreign", "unsure") else ""

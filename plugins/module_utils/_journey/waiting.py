@@ -118,7 +118,7 @@ class Wait:
     ) -> None:
         self._marker = marker
         self._letting_go = LettingGo(task)
-        self._guard = ProviderGuard(task, pools, has_maas(task))
+        self._guard = ProviderGuard(task, pools)
         self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
         self._patience = patience or Patience.from_params(task.params, task.clock, task.say)
         self._told: Mapping[str, str] = {}

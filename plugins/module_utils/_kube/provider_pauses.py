@@ -12,6 +12,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition, meaning_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import at, is_deleted, name_of, text
@@ -50,8 +51,8 @@ def _is_endless(body: Object) -> bool:
     return meaning.loops and meaning.verdict in ("grace", "stop")
 
 
-def patches(seen: Sight, checked: Collection[str]) -> Iterator[Patch]:
-    """What is to be done while a task waits. `checked` names the MaasMachines that name no machine of somebody else."""
+def patches(seen: Sight) -> Iterator[Patch]:
+    """What is to be done while a task waits."""
     machines = {_maas_machine_name(machine): machine for machine in seen.machines}
     for body in seen.maas_machines:
         machine = machines.get(name_of(body))
@@ -59,7 +60,7 @@ def patches(seen: Sight, checked: Collection[str]) -> Iterator[Patch]:
         outdated = machine is not None and is_outdated(seen, machine, body)
         if is_not_ours(body):
             yield from _abandonments(body)
-        elif is_given_up(body) and (going or not outdated) and name_of(body) in checked:
+        elif is_given_up(body) and (going or not outdated):
             yield _resumption(body, going)
         elif outdated and not going and _is_endless(body):
             yield pause(
@@ -91,7 +92,10 @@ def is_given_up(body: Object) -> bool:
 
 def _resumption(body: Object, going: bool) -> Patch:
     said = "continued, so that it can go" if going else "continued: an earlier run had paused it when it gave up"
-    return _annotation(body, {PAUSED: None, GIVEN_UP: None}, said)
+    patch = _annotation(body, {PAUSED: None, GIVEN_UP: None}, said)
+    # The provider has given the machine back, and means to name it no more; whoever has it by now would lose it.
+    metadata = {**patch.body["metadata"], "resourceVersion": text(body, "metadata", "resourceVersion")}
+    return replace(patch, body={"metadata": metadata, "spec": {"providerID": None, "systemID": None}})
 
 
 def _abandonments(body: Object) -> Iterator[Patch]:

@@ -75,34 +75,6 @@ def test_a_wait_that_gives_up_ends_the_loop_and_the_next_run_puts_it_right(hoste
     assert not {PAUSED, GIVEN_UP} & set(new["metadata"].get("annotations") or {})
 
 
-def test_a_key_that_is_no_administrators_any_more_is_told_and_its_loop_ended(hosted: Hosted) -> None:
-    """MAAS allocates a machine to it, and refuses what each deployment begins with."""
-    lab = hosted.lab
-    lab.fault("maas-key-plain")
-    refused = pool(hosted, replicas=2)
-    assert "the provider's user is not an administrator of MAAS, which each deployment needs" in refused.msg
-    assert "paused until the next run" in refused.msg
-    lab.until("the loop ends", lambda: stands_still(lab), 20)
-    lab.heal("maas-key-plain")
-    right = pool(hosted, replicas=2)
-    assert not right.failed, right.msg
-    assert not any(GIVEN_UP in (body["metadata"].get("annotations") or {}) for body in maas_machines(lab))
-
-
-def test_a_provider_that_sleeps_is_touched_once_maas_has_a_machine(hosted: Hosted) -> None:
-    """It would sleep up to 1000 seconds, however soon MAAS has one again."""
-    lab = hosted.lab
-    assert not pool(hosted, replicas=1).failed
-    lab.fault("provider-sleeps")
-    lab.fault("maas-full")
-    assert pool(hosted, replicas=2, wait_timeout=45).failed
-    lab.heal("maas-full")
-    awake = pool(hosted, replicas=2, wait_timeout=120)
-    lab.heal("provider-sleeps")
-    assert not awake.failed, awake.msg
-    assert any("touched, so that the provider looks at it again" in line for line in awake.screen.shown)
-
-
 def test_a_machine_that_is_marked_as_somebody_elses_is_paused_and_goes_without_a_release(hosted: Hosted) -> None:
     """What the provider adopts after it has given it back, as seen with the real one."""
     lab = hosted.lab

@@ -91,5 +91,7 @@ def user_data(params: Mapping[str, Any]) -> bytes | None:
         return text.encode() if text else None
     try:
         return Path(os.path.expanduser(path)).read_bytes()
-    except OSError as error:
-        raise invalid(f"user_data_file cannot be read: {path} ({(error.strerror or 'error').lower()}).") from error
+    except (OSError, ValueError) as error:
+        # A path with a null byte, or half of a character, is no path for the operating system.
+        why = (getattr(error, "strerror", None) or "this is no path").lower()
+        raise invalid(f"user_data_file cannot be read: {path!r} ({why}).") from error

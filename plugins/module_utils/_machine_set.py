@@ -12,10 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claimed import Claimed, OneAtATime
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import HOSTED, checked, claim_of, marked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import (
+    HOSTED,
+    check_count,
+    checked,
+    claim_of,
+    marked,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
     Fleet,
@@ -91,8 +97,7 @@ class Wanted:
         claim, absent = checked(params["claim"]), params["state"] == "absent"
         count = 0 if absent else params["count"]
         for option in ("count", "max_replacements"):
-            if (params[option] or 0) < 0:
-                raise invalid(f"{option} cannot be less than 0: {params[option]}.")
+            check_count(params[option] or 0, option)
         forms = forms_from_params(params, user_data(params))
         marking = annotating(marked(claim))
         state = State.DEPLOYED if params["state"] == "deployed" else State.PRESENT

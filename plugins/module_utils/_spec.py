@@ -105,6 +105,11 @@ NAMED_VALUE = re.compile(
 MOST_LISTED = 10
 
 
+def without_nulls(args: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given: a null, as an empty answer in a survey becomes, asks for nothing. Ansible would count it."""
+    return {name: value for name, value in args.items() if value is not None}
+
+
 def what_is_wrong(errors: Iterable[Exception]) -> str:
     """What Ansible's validator found, in one line: of an unknown option the nearest that there is, not all."""
     return "; ".join(_unknown(error) if isinstance(error, UnsupportedError) else _text(error) for error in errors)

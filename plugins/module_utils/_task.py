@@ -24,7 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._printable import line, texts
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec, without_nulls
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
@@ -170,6 +170,10 @@ class OrdinaryModule(AnsibleModule):  # type: ignore[misc]
         self._own_spec = spec
         self._own_name = name
         super().__init__(argument_spec=spec.argument_spec, supports_check_mode=True, **spec.rules())
+
+    def _load_params(self) -> None:
+        super()._load_params()
+        self.params: dict[str, Any] = without_nulls(self.params)
 
     def fail_json(self, msg: str, **said: Any) -> NoReturn:
         if "failure" not in said:

@@ -38,7 +38,7 @@ options:
     required: true
   count:
     description:
-      - How many machines the set is to have. Needed unless O(state=absent).
+      - How many machines the set is to have, at most 10000. Needed unless O(state=absent).
       - If it has more, those furthest from deployed are given back first, then those from the zone that has the most.
     type: int
   state:

@@ -40,7 +40,7 @@ options:
     required: true
   count:
     description:
-      - How many VMs the set is to have. Needed unless O(state=absent).
+      - How many VMs the set is to have, at most 10000. Needed unless O(state=absent).
       - If it has more, those on hosts that are closed to new VMs are removed first, then those with the
         highest numbers, which as a rule are the newest. One that a hosted cluster uses is never removed.
     type: int

@@ -26,7 +26,7 @@ from ansible.utils.display import Display
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_with_parent
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec, what_is_wrong
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec, what_is_wrong, without_nulls
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
 
 display = Display()
@@ -74,7 +74,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         module = module_of(name)
         spec: Spec = module.SPEC
         environment = {**os.environ, **self._task_environment()}
-        given = _with_fallbacks(spec, _plain(self._task.args), environment)
+        given = _with_fallbacks(spec, without_nulls(_plain(self._task.args)), environment)
         # Not ActionBase.validate_argument_spec: its errors print the arguments, secrets included.
         checked = ArgumentSpecValidator(spec.argument_spec, **spec.rules()).validate(given)
         # Of both: a secret may have come in a text of JSON, and be its own value only after validation.

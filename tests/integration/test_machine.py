@@ -570,3 +570,26 @@ def test_a_machine_of_a_claim_is_refused_with_the_harmless_way(sim: Simulator) -
         "claim web holds it. Scale that down or release it there, or set claim: web here to work under it"
         in refused.msg
     )
+
+
+def test_a_machine_is_enlisted_by_ipmi_without_mac_addresses(sim: Simulator) -> None:
+    sim.auto(0.02)
+    wished = {
+        "machines": ["node-1"],
+        "state": "ready",
+        "architecture": "amd64",
+        "power_type": "ipmi",
+        "power_parameters": {"power_address": "10.0.0.9"},
+        "wait_sleep": 0.02,
+    }
+    done = run_task(sim, "machine", wished)
+    assert (done.failed, done["summary"]) == (False, {"ready": 1}), done.msg
+    assert not run_task(sim, "machine", wished).changed
+    assert len(sim.find("node-1").interfaces) == 1
+
+
+def test_a_misspelt_power_parameter_is_refused_by_its_name(sim: Simulator) -> None:
+    sim.machine("node-1")
+    done = run_task(sim, "machine", {"machines": ["node-1"], "power_parameters": {"power_pas": "sesame"}})
+    assert "power_parameters: Unknown parameter(s): power_pas" in done.msg
+    assert "sesame" not in str(done.result)

@@ -96,7 +96,7 @@ def test_no_claim(claim: str) -> None:
 
 @pytest.mark.parametrize("option", ["count", "max_replacements"])
 def test_a_number_below_zero_is_refused(option: str) -> None:
-    with pytest.raises(Failure, match=f"{option} cannot be less than 0"):
+    with pytest.raises(Failure, match=f"{option} must be at least 0 and at most 10000, not -1"):
         wanted(**{"count": 1, option: -1})
 
 

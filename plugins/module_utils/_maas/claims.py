@@ -22,6 +22,9 @@ NODE_POOL = "metalshift_node_pool"
 # How a hosted cluster is spoken of as the holder of a machine.
 HOSTED = "hosted cluster "
 
+# More than any MAAS has: the plan for a mistyped number would fill the memory.
+MOST = 10_000
+
 # What `agent_name` takes, without what people mistype or cannot see.
 CLAIM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,254}")
 
@@ -34,6 +37,12 @@ def checked(claim: str) -> str:
             "Begin with a letter or digit and go on with letters, digits and . _ : / @ + -, up to 255 in all.",
         )
     return claim
+
+
+def check_count(count: int, option: str = "count") -> None:
+    """Refuse a number of machines that nobody can mean."""
+    if not 0 <= count <= MOST:
+        raise invalid(f"{option} must be at least 0 and at most {MOST}, not {count}.")
 
 
 def claim_of(machine: Mapping[str, Any]) -> str:

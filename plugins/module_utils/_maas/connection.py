@@ -23,6 +23,7 @@ CONNECT_TIMEOUT = 10.0
 # Compiled here: the controller's parent process imports this once, and its workers need not do it again.
 SPACE = re.compile(r"\s")
 NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f\\]")
+NOT_IN_A_PATH = re.compile(r"[\x00\ud800-\udfff]")
 SLASHES = re.compile(r"//+")
 # What people copy: the address of the web interface, or of the API.
 BELOW_MAAS = re.compile(r"(?<=/MAAS)/[lr](/.*)?$|/api(/\d\.\d)?$")
@@ -122,7 +123,7 @@ def _verify(params: Mapping[str, Any], environment: Mapping[str, str]) -> bool |
     if path is None:
         return True
     path = os.path.expanduser(str(path))
-    if not os.access(path, os.R_OK):
+    if NOT_IN_A_PATH.search(path) or not os.access(path, os.R_OK):
         raise invalid(f"{source} names a file that does not exist or cannot be read: {path}.")
     if os.path.isfile(path):
         # Not by loading it, which takes OpenSSL longer than all the rest of a task; a broken one fails the handshake.

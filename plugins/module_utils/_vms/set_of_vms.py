@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import check_count
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Member
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host, Rules
@@ -53,8 +54,7 @@ class Wanted:
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Wanted:
         count = 0 if params["state"] == "absent" else params["count"]
-        if count < 0:
-            raise invalid(f"count cannot be less than 0: {count}.")
+        check_count(count)
         template = Template.from_params(params)
         static = [nic.static for nic in template.nics if nic.static]
         if static:

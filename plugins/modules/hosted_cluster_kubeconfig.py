@@ -14,6 +14,8 @@ author:
   - The metalshift.maas authors (@metalshift)
 description:
   - Writes the administrator's kubeconfig that a hosted cluster publishes into a file that only its owner may read.
+  - What is written is a cluster, a user and a context of the hosted cluster's name, with a note of whose they are. Only
+    what bears this note is changed and removed. Everything else in the file is somebody else's.
   - The file is replaced in one step, and is at no moment readable for others. Its content is never shown, neither in
     the result nor as a difference.
 extends_documentation_fragment:
@@ -31,16 +33,32 @@ options:
     type: str
     required: true
   dest:
-    description: The file. Its folder must exist.
+    description:
+      - The file. Its folder must exist.
+      - One that holds anything else than this module wrote for this hosted cluster is refused, unless O(merge) or
+        O(backup) says what becomes of that.
     type: path
     required: true
   state:
     description:
       - V(present) makes sure that the file holds the kubeconfig, with mode 0600.
-      - V(absent) removes the file. Nothing is asked of the cluster.
+      - V(absent) takes out of the file what this module wrote there for this hosted cluster, and removes the file if
+        nothing else is in it. Anything else stays as it is. Nothing is asked of the cluster.
     type: str
     choices: [present, absent]
     default: present
+  merge:
+    description:
+      - Whether the context is put beside what a kubeconfig holds already, such as V(~/.kube/config). The current
+        context stays what it is. Comments in the file are lost.
+    type: bool
+    default: false
+  backup:
+    description:
+      - Whether a file that holds something else is kept under another name beside it before it is replaced, or before
+        the context is put into it.
+    type: bool
+    default: false
 seealso:
   - module: metalshift.maas.hosted_cluster_info
 """
@@ -50,6 +68,12 @@ EXAMPLES = r"""
   metalshift.maas.hosted_cluster_kubeconfig:
     name: demo
     dest: "{{ playbook_dir }}/demo.kubeconfig"
+
+- name: A context beside those that I have
+  metalshift.maas.hosted_cluster_kubeconfig:
+    name: demo
+    dest: ~/.kube/config
+    merge: true
 
 - name: No kubeconfig of a cluster that is gone
   metalshift.maas.hosted_cluster_kubeconfig:
@@ -72,19 +96,30 @@ kubeconfig:
       description: Its mode.
       type: str
       sample: "0600"
+    context:
+      description: The context in it.
+      type: str
+      sample: demo
+    backup_file:
+      description: Where what was there before is kept, if O(backup=true) and there was something else.
+      type: str
+      sample: /home/me/config.2026-11-20@01:15:00~
 """
 
-import os
-import stat
-import tempfile
+import time
+from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import kubeconfig_of, sight
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published, as_text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig_file import Entries, KubeconfigFile
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
 MODE = 0o600
+SHOWN_MODE = f"{MODE:04o}"
+CONTENT = {"content": "as published"}
 
 SPEC = Spec(
     kube=True,
@@ -93,36 +128,76 @@ SPEC = Spec(
         "name": {"type": "str", "required": True},
         "dest": {"type": "path", "required": True},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "merge": {"type": "bool", "default": False},
+        "backup": {"type": "bool", "default": False},
     },
 )
 
 
 def converge(task: Task) -> Result:
     """Bring the file to the wished state."""
-    path = os.path.abspath(task.params["dest"])
-    if task.params["state"] == "absent":
-        return _removed(task, path)
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        raise invalid(f"dest is in a folder that does not exist: {folder}.", "Make the folder first.")
-    if os.path.isdir(path):
-        raise invalid(f"dest is a folder: {path}.", "Name the file in it.")
-    text = _published(task)
-    plan = _plan(path, text)
-    said = {"kubeconfig": {"path": path, "mode": f"{MODE:04o}", **({"predicted": True} if task.check and plan else {})}}
-    if plan and not task.check and text is not None:
-        _write(path, text.encode())
-    return Result(bool(plan), said, plan)
+    file = KubeconfigFile(task.params["dest"])
+    return _absent(task, file) if task.params["state"] == "absent" else _present(task, file)
 
 
-def _published(task: Task) -> str | None:
+def _present(task: Task, file: KubeconfigFile) -> Result:
+    file.must_have_its_folder()
+    namespace, name = task.params["namespace"], task.params["name"]
+    published = _published(task)
+    there = file.read()
+    found = Entries.of(there.content, namespace, name) if there else None
+    if found and found.has_others and not (task.params["merge"] or task.params["backup"]):
+        raise _others(file, found)
+    if task.params["merge"]:
+        file.must_be_no_link()
+        if found:
+            found.refuse_namesakes(file.path)
+    kept = found if found and task.params["merge"] else Entries.of(b"", namespace, name)
+    wanted = kept.with_own(published) if published else None
+    same = bool(found and wanted == found.whole)
+    said: dict[str, Any] = {"path": file.path, "mode": SHOWN_MODE, "context": name}
+    if there is None:
+        plan = Plan([Step("create", file.path, after={"mode": SHOWN_MODE})])
+    elif same and there.mode == MODE:
+        return Result(False, {"kubeconfig": said})
+    else:
+        before = {"mode": f"{there.mode:04o}", "content": "as published" if same else "another"}
+        plan = Plan([Step("update", file.path, before=before, after={"mode": SHOWN_MODE, **CONTENT})])
+    if task.check or wanted is None:
+        return Result(True, {"kubeconfig": {**said, "predicted": True}}, plan)
+    if there and found and found.has_others and task.params["backup"]:
+        said["backup_file"] = file.keep(there, time.localtime())
+    file.write(as_text(wanted).encode(), MODE)
+    return Result(True, {"kubeconfig": said}, plan)
+
+
+def _absent(task: Task, file: KubeconfigFile) -> Result:
+    there = file.read()
+    if there is None:
+        return Result(False, {"kubeconfig": {}})
+    namespace, name = task.params["namespace"], task.params["name"]
+    found = Entries.of(there.content, namespace, name)
+    if not found.has_own:
+        left = f"{file.path} was left as it is: it holds nothing that was written there for {namespace}/{name}."
+        return Result(False, {"kubeconfig": {}}, warnings=[left])
+    if not found.has_others:
+        if not task.check:
+            file.remove()
+        return Result(True, {"kubeconfig": {}}, Plan([Step("delete", file.path, before={"path": file.path})]))
+    file.must_be_no_link()
+    if not task.check:
+        file.write(as_text(found.without_own()).encode(), there.mode)
+    step = Step("update", file.path, before={"context": name}, after={"context": None})
+    return Result(True, {"kubeconfig": {}}, Plan([step]))
+
+
+def _published(task: Task) -> Published | None:
     """The kubeconfig; None in check mode when there is none yet."""
     namespace, name = task.params["namespace"], task.params["name"]
     seen = sight(task.kube, namespace, name, parts=())
     published = kubeconfig_of(task.kube, seen) if seen.cluster else None
-    text = published.text(name) if published else ""
-    if text or task.check:
-        return text or None
+    if published or task.check:
+        return published
     what = "has not published a kubeconfig yet" if seen.cluster else "does not exist"
     raise Failure(
         "conflict" if seen.cluster else "not_found",
@@ -132,47 +207,15 @@ def _published(task: Task) -> str | None:
     )
 
 
-def _plan(path: str, text: str | None) -> Plan:
-    try:
-        mode = stat.S_IMODE(os.stat(path).st_mode)
-        with open(path, "rb") as file:
-            same = text is not None and file.read() == text.encode()
-    except FileNotFoundError:
-        return Plan([Step("create", path, after={"mode": f"{MODE:04o}"})])
-    except OSError as error:
-        raise invalid(f"dest cannot be read: {path} ({error.strerror}).") from None
-    if same and mode == MODE:
-        return Plan()
-    before = {"mode": f"{mode:04o}", "content": "as published" if same else "another"}
-    return Plan([Step("update", path, before=before, after={"mode": f"{MODE:04o}", "content": "as published"})])
-
-
-def _write(path: str, content: bytes) -> None:
-    """In a file beside it, which is the owner's alone from the beginning, and then in its place."""
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=os.path.dirname(path))
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise invalid(f"dest cannot be written: {path} ({error.strerror}).") from None
-
-
-def _removed(task: Task, path: str) -> Result:
-    if not os.path.lexists(path):
-        return Result(False, {"kubeconfig": {}})
-    if not task.check:
-        try:
-            os.unlink(path)
-        except OSError as error:
-            raise invalid(f"dest cannot be removed: {path} ({error.strerror}).") from None
-    return Result(True, {"kubeconfig": {}}, Plan([Step("delete", path, before={"path": path})]))
+def _others(file: KubeconfigFile, found: Entries) -> Failure:
+    return Failure(
+        "conflict",
+        f"{file.path} was left as it is: it {found.others}.",
+        object=file.path,
+        reason="not ours",
+        hint="Name another file as dest. merge: true puts a context into a kubeconfig, backup: true keeps a copy and "
+        "replaces the file; the playbooks have them as hosted_openshift_kubeconfig_merge and _backup.",
+    )
 
 
 def main() -> None:

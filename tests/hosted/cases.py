@@ -200,14 +200,14 @@ LIVES = [
     ),
     Life(
         "hosted_cluster_kubeconfig",
-        name="hosted_cluster_kubeconfig in the place of another file",
+        name="hosted_cluster_kubeconfig beside others",
         create={"name": "demo", "dest": "{folder}/kubeconfig"},
-        change={"name": "demo", "dest": "{folder}/kubeconfig"},
+        change={"name": "demo", "dest": "{folder}/kubeconfig", "merge": True},
         delete={"name": "demo", "dest": "{folder}/kubeconfig", "state": "absent"},
         before=[("hosted_cluster", CLUSTER)],
         noun="kubeconfig",
         ground="a_published_kubeconfig",
-        spoilt="another_file",
+        spoilt="another_context",
     ),
     Life(
         "hosted_cluster_ingress",

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import yaml
+
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import BOOTSTRAP_GROUPS, BOOTSTRAP_USER
@@ -133,6 +135,20 @@ def a_file_for_everybody(folder: Path) -> None:
     (folder / "kubeconfig").chmod(0o644)
 
 
-def another_file(folder: Path) -> None:
-    (folder / "kubeconfig").write_text("not a kubeconfig at all")
+def another_context(folder: Path) -> None:
+    (folder / "kubeconfig").write_text(yaml.safe_dump(kubeconfig_of_others()))
     (folder / "kubeconfig").chmod(0o644)
+
+
+def kubeconfig_of_others() -> dict[str, Any]:
+    """As people have one at home: it may name programs and files."""
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "login"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "preferences": {},
+        "clusters": [{"name": "prod", "cluster": {"server": "https://192.0.2.1", "insecure-skip-tls-verify": True}}],
+        "users": [{"name": "me", "user": user}],
+        "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "me"}}],
+        "current-context": "prod",
+    }

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -15,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables import HOSTED_CLUSTER, NODE_POOL
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CONFIG_MAPS,
@@ -34,7 +38,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     SECRETS,
     Kind,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED_AS
@@ -184,17 +187,116 @@ def test_every_module_that_writes_to_kubernetes_has_a_life() -> None:
     assert kubernetes > LOOKING
 
 
-def test_a_kubeconfig_is_the_owners_alone_whatever_was_there(ground: Ground) -> None:
+@pytest.fixture
+def published(ground: Ground) -> dict[str, Any]:
+    """What a task needs that keeps the kubeconfig of `demo` in a file."""
     ground.done("hosted_cluster", CLUSTER)
     grounds.a_published_kubeconfig(ground.kube, ground.sim, ground.kubeconfig)
+    return {"name": "demo", "dest": str(ground.folder / "kubeconfig")}
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text())
+    return found
+
+
+def test_a_kubeconfig_is_the_owners_alone_and_kubectl_takes_it(ground: Ground, published: dict[str, Any]) -> None:
     file = ground.folder / "kubeconfig"
-    for before in (None, "another", Path(ground.kubeconfig).read_text()):
+    for before in (None, "", file):
         if before is not None:
-            file.write_text(before)
+            file.write_text(before if isinstance(before, str) else before.read_text())
             file.chmod(0o644)
-        assert ground.done("hosted_cluster_kubeconfig", {"name": "demo", "dest": str(file)}).changed
+        assert ground.done("hosted_cluster_kubeconfig", published).changed
         assert file.stat().st_mode & 0o777 == 0o600
-        assert Published.read(file.read_bytes()) == Published.read(Path(ground.kubeconfig).read_bytes())
+        assert Kube(Access.from_params({"kubeconfig": str(file)}, {})).version == ground.kube.version
+    assert not ground.done("hosted_cluster_kubeconfig", published).changed
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        ("not a kubeconfig at all", "it is not a kubeconfig"),
+        (yaml.safe_dump(grounds.kubeconfig_of_others()), "it holds the context prod, written by somebody else"),
+    ],
+    ids=["a text", "a kubeconfig"],
+)
+def test_a_file_of_somebody_else_is_neither_replaced_nor_removed(
+    ground: Ground, published: dict[str, Any], theirs: str, said: str
+) -> None:
+    file = ground.folder / "kubeconfig"
+    file.write_text(theirs)
+    before = ground.versions()
+    for check in (True, False):
+        refused = ground.run("hosted_cluster_kubeconfig", published, check=check)
+        assert refused["failure"]["kind"] == "conflict"
+        assert refused.msg.startswith(f"{file} was left as it is: {said}.")
+        assert "merge: true puts a context into a kubeconfig, backup: true keeps a copy" in refused.msg
+        left = ground.run("hosted_cluster_kubeconfig", {**published, "state": "absent"}, check=check)
+        assert (left.failed, left.changed) == (False, False)
+        assert "holds nothing that was written there for clusters/demo" in left["warnings"][0]
+    assert ground.versions() == before
+    kept = ground.done("hosted_cluster_kubeconfig", {**published, "backup": True})["kubeconfig"]["backup_file"]
+    assert (Path(kept).read_text(), Path(kept).stat().st_mode & 0o777) == (theirs, 0o600)
+    assert ground.done("hosted_cluster_kubeconfig", {**published, "state": "absent"}).changed
+    assert ground.files == [Path(kept)]
+
+
+def test_a_context_comes_and_goes_beside_those_of_others(ground: Ground, published: dict[str, Any]) -> None:
+    file, theirs = ground.folder / "kubeconfig", grounds.kubeconfig_of_others()
+    file.write_text(yaml.safe_dump(theirs))
+    file.chmod(0o640)
+    merging = {**published, "merge": True}
+    assert ground.done("hosted_cluster_kubeconfig", merging).changed
+    both = loaded(file)
+    assert [each["name"] for each in both["contexts"]] == ["prod", "demo"]
+    assert both["current-context"] == "prod"
+    assert [both[section][0] for section in ("clusters", "users", "contexts")] == [
+        theirs[section][0] for section in ("clusters", "users", "contexts")
+    ]
+    own = {"kubeconfig": str(file), "context": "demo"}
+    assert Kube(Access.from_params(own, {})).version == ground.kube.version
+    # As kubectl does, which writes all of it anew in its own order.
+    file.write_text(yaml.safe_dump({**both, "current-context": "demo"}))
+    assert not ground.done("hosted_cluster_kubeconfig", merging).changed
+    other = ground.run("hosted_cluster_kubeconfig", {**merging, "namespace": "tenants", "state": "absent"})
+    assert (other.changed, loaded(file)["current-context"]) == (False, "demo")
+    assert ground.done("hosted_cluster_kubeconfig", {**published, "state": "absent"}).changed
+    assert loaded(file) == {**theirs, "current-context": ""}
+    assert not ground.done("hosted_cluster_kubeconfig", {**published, "state": "absent"}).changed
+
+
+def test_a_context_of_that_name_that_is_somebody_elses_stays(ground: Ground, published: dict[str, Any]) -> None:
+    file, theirs = ground.folder / "kubeconfig", grounds.kubeconfig_of_others()
+    theirs["contexts"][0]["name"] = "demo"
+    file.write_text(yaml.safe_dump(theirs))
+    refused = ground.run("hosted_cluster_kubeconfig", {**published, "merge": True})
+    assert "has demo already, which was not written there for clusters/demo" in refused.msg
+    assert loaded(file) == theirs
+
+
+def test_what_is_no_file_is_refused_at_once(ground: Ground, published: dict[str, Any]) -> None:
+    os.mkfifo(ground.folder / "kubeconfig")
+    for state in ("present", "absent"):
+        refused = ground.run("hosted_cluster_kubeconfig", {**published, "state": state})
+        assert refused.msg.startswith("dest is not a file: ")
+    (ground.folder / "link").symlink_to(ground.folder / "home")
+    (ground.folder / "home").write_text(yaml.safe_dump(grounds.kubeconfig_of_others()))
+    linked = {**published, "dest": str(ground.folder / "link"), "merge": True}
+    assert ground.run("hosted_cluster_kubeconfig", linked).msg.startswith("dest is a symbolic link: ")
+
+
+def test_what_a_killed_run_left_beside_the_file_is_swept(ground: Ground, published: dict[str, Any]) -> None:
+    """A run that is writing holds its file locked; one that was killed holds nothing."""
+    killed, writing = (ground.folder / f".kubeconfig.{name}.metalshift" for name in ("killed", "writing"))
+    others = ground.folder / ".kubeconfig.other"
+    for path in (killed, writing, others):
+        path.write_text("the key of an administrator")
+    with writing.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        ground.done("hosted_cluster_kubeconfig", published)
+        assert ground.files == sorted([writing, others, ground.folder / "kubeconfig"])
+    ground.done("hosted_cluster_kubeconfig", {**published, "state": "absent"})
+    assert ground.files == [others]
 
 
 def annotations(ground: Ground) -> dict[str, dict[str, str]]:

@@ -265,6 +265,13 @@ options:
         away.
       - Fields that the management cluster does not know are refused.
     type: dict
+  allow_downgrade:
+    description:
+      - Whether O(release) may be older than the version that the cluster has, or is on its way to. OpenShift does not
+        support that.
+      - The version of a release is known by its tag, or by what the cluster has noted of its image.
+    type: bool
+    default: false
   take_over:
     description:
       - Fields that are taken from whoever keeps them, such as V(spec.release.image), as a conflict names them.
@@ -574,6 +581,7 @@ SPEC = Spec(
         "annotations": {"type": "dict"},
         "spec_overrides": {"type": "dict"},
         "take_over": {"type": "list", "elements": "str", "default": []},
+        "allow_downgrade": {"type": "bool", "default": False},
         **WAIT_OPTIONS,
         "wait_for": {
             "type": "str",

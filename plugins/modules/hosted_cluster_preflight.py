@@ -42,6 +42,10 @@ options:
   release:
     description: The release image of the control plane.
     type: str
+  allow_downgrade:
+    description: Whether O(release) may be older than what an installed cluster has. The check C(upgrade) warns then.
+    type: bool
+    default: false
   pull_secret:
     description: The pull secret, as JSON, with which the registry of O(release) is asked.
     type: raw
@@ -202,6 +206,7 @@ options:
       - services
       - storage class
       - the fork
+      - upgrade
   fail:
     description: Whether the task fails when a check did.
     type: bool
@@ -335,6 +340,7 @@ SPEC = Spec(
         "name": {"type": "str", "required": True},
         "platform": {"type": "str", "choices": ["maas", "none"], "default": "maas"},
         "release": {"type": "str"},
+        "allow_downgrade": {"type": "bool", "default": False},
         "pull_secret": {"type": "raw", "no_log": True},
         "release_ca_cert": {"type": "path"},
         "base_domain": {"type": "str"},
@@ -403,6 +409,7 @@ def _wish(params: Mapping[str, Any]) -> Wish:
         name=params["name"],
         platform=params["platform"],
         release=params["release"] or "",
+        allow_downgrade=params["allow_downgrade"],
         base_domain=params["base_domain"] or "",
         base_domain_prefix=params["base_domain_prefix"] or "",
         pull_secret=_text_of(params["pull_secret"]),

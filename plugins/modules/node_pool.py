@@ -222,6 +222,12 @@ options:
       - What else is in the C(spec) of the NodePool. It is merged last, as RFC 7386 says, where null takes a field away.
       - Fields that the management cluster does not know are refused.
     type: dict
+  allow_downgrade:
+    description:
+      - Whether O(release) may be older than the version that the pool has. OpenShift does not support that.
+      - The version of a release is known by its tag, or by what the cluster has noted of its image.
+    type: bool
+    default: false
   take_over:
     description:
       - Fields that are taken from whoever keeps them, such as V(spec.replicas), as a conflict names them.
@@ -504,6 +510,7 @@ SPEC = Spec(
         "annotations": {"type": "dict"},
         "spec_overrides": {"type": "dict"},
         "take_over": {"type": "list", "elements": "str", "default": []},
+        "allow_downgrade": {"type": "bool", "default": False},
         **WAIT_OPTIONS,
         "wait_for": {"type": "str", "choices": ["nodes", "complete"], "default": "nodes"},
         "approve_csrs": {"type": "bool", "default": True},

@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CSRS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from hosted.play import played
 from integration.harness import Played, run_task
 from lab.kube import examples
-from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, SECRETS, Api, Resource
+from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api, Resource
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
@@ -149,8 +152,9 @@ def test_a_plain_kubeconfig_is_used_and_written_as_it_was_understood(ground: Gro
     args = {"name": "shop", "dest": str(tmp_path / "written"), **reach(ground)}
     assert not run_task(None, "hosted_cluster_kubeconfig", args).failed
     written, given = (yaml.safe_load(path.read_text()) for path in (tmp_path / "written", ground.folder / "kubeconfig"))
-    assert [each["user"] for each in written["users"]] == [each["user"] for each in given["users"]]
-    assert [each["cluster"] for each in written["clusters"]] == [each["cluster"] for each in given["clusters"]]
+    for section, part in (("users", "user"), ("clusters", "cluster")):
+        (own,), (theirs,) = written[section], given[section]
+        assert {key: value for key, value in own[part].items() if key != "extensions"} == theirs[part]
 
 
 # -- texts -----------------------------------------------------------------------------------------------------------
@@ -207,6 +211,67 @@ def test_a_cluster_that_somebody_else_made_is_waited_for_and_not_changed(ground:
     assert "defect" not in outcome.msg, outcome.msg
     assert (outcome.changed, outcome["diff"]) == (False, [])
     assert ground.api.get(HOSTED_CLUSTERS, "shop", "clusters") == before
+
+
+# -- what a Secret calls MAAS ---------------------------------------------------------------------------------------
+
+
+def test_only_the_maas_of_the_task_is_asked_who_a_key_is(ground: Ground) -> None:
+    """A Secret of a tenant may name a server of his own, which would say whatever he likes."""
+    with Simulator() as his:
+        data = {"MAAS_ENDPOINT": his.url, "MAAS_API_KEY": his.api_key}
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": named("shop-maas-credentials"), "stringData": data}
+        ground.api.apply(SECRETS, secret)
+        params = {"maas_endpoint": ground.sim.url, "maas_api_key": ground.sim.api_key, "maas_validate_certs": True}
+        task = Task({**params, "maas_ca_cert": None, "maas_timeout": 5.0, **reach(ground)}, environment={})
+        caretakers = Caretakers(task, "clusters", "shop")
+        assert caretakers.known_owners(Machines(task.maas)) == frozenset()
+        assert caretakers.key_refused() == ""
+        assert list(his.requests) == []
+        # The same user of the same MAAS, which the provider reaches by another name.
+        alias = ground.sim.url.replace("127.0.0.1", "localhost")
+        assert alias != ground.sim.url
+        own = {"MAAS_ENDPOINT": alias, "MAAS_API_KEY": ground.sim.api_key}
+        ground.api.apply(SECRETS, {**secret, "stringData": own})
+        machines = Machines(task.maas)
+        assert caretakers.known_owners(machines) == frozenset({machines.me})
+
+
+# -- an older file of variables ---------------------------------------------------------------------------------------
+
+
+def test_an_older_release_is_refused_unless_told(ground: Ground, tmp_path: Path) -> None:
+    """By the preflight and the playbook, in check mode, and by the modules for the cluster and a pool of it."""
+    newer = {"version": "4.20.10", "image": "registry.example/release:4.20.10", "state": "Completed"}
+    entry = {**newer, "startedTime": SINCE, "completionTime": SINCE, "verified": False}
+    desired = {"image": newer["image"], "version": "4.20.10"}
+    version = {"desired": desired, "history": [entry], "availableUpdates": [], "observedGeneration": 1}
+    ground.api.patch(HOSTED_CLUSTERS, "shop", "clusters", {"status": {"version": version}}, subresource="status")
+    ground.api.apply(NODE_POOLS, examples.node_pool("np", "shop", newer["image"], replicas=1))
+    ground.api.patch(NODE_POOLS, "np", "clusters", {"status": {"version": "4.20.10"}}, subresource="status")
+    old = {"release": "registry.example/release:4.20.8"}
+    whole = {
+        **old,
+        "base_domain": "lab.example",
+        "pull_secret": '{"auths": {"x": {"auth": "eDp5"}}}',
+        "services_address": "1.1.1.1",
+    }
+    told = "clusters/shop has 4.20.10, and 4.20.8 is older. OpenShift does not support a way back"
+    for playbook, arguments in (("preflight", ()), ("create_hosted_cluster", ("--check",))):
+        page = ground.played(tmp_path, f"metalshift.maas.{playbook}", *arguments, **whole)
+        assert told in page.output, page.output
+    assert page.status == 2
+    before = ground.api.get(HOSTED_CLUSTERS, "shop", "clusters"), ground.api.get(NODE_POOLS, "np", "clusters")
+    for module, args in (("hosted_cluster", {"name": "shop"}), ("node_pool", {"name": "np"})):
+        for check in (True, False):
+            refused = run_task(ground.sim, module, {**args, **old, "wait": False, **reach(ground)}, check=check)
+            assert refused["failure"]["reason"] == "downgrade", refused.msg
+            assert "has 4.20.10, and release is 4.20.8, which is older" in refused.msg
+            assert "allow_downgrade: true, which is hosted_openshift_allow_downgrade in the playbooks" in refused.msg
+        taken = {"allow_downgrade": True, "take_over": ["spec.release.image"]}
+        allowed = run_task(ground.sim, module, {**args, **old, **taken, "wait": False, **reach(ground)}, check=True)
+        assert allowed.changed, allowed.msg
+    assert (ground.api.get(HOSTED_CLUSTERS, "shop", "clusters"), ground.api.get(NODE_POOLS, "np", "clusters")) == before
 
 
 def reach(ground: Ground) -> dict[str, str]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import seconds_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused, seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine
 
@@ -24,6 +24,7 @@ ANNOUNCEMENT = "metalshift.maas/asks-for"
 # Seconds until node pools are made that were announced: after the control plane answers, and at all.
 LONGEST_GAP, LONGEST_START = 900.0, 4 * 3600.0
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
+MOST_POOLS = 100
 SET_LABEL = "cluster.x-k8s.io/set-name"
 
 
@@ -35,6 +36,8 @@ class Ask:
     pool: str
     count: int
     constraints: Constraints
+    # Only written down so far; there is no node pool that asks.
+    announced: bool = False
 
     @property
     def label(self) -> str:
@@ -107,11 +110,11 @@ def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
 def announced(cluster: Object, pools: Sequence[Object], now: float) -> list[Ask]:
     """What a hosted cluster that is being installed says that its node pools will ask for, of those not yet there.
 
-    `now` is in seconds since 1970: node pools that do not come within their time are not waited for.
+    `now` is in seconds since 1970: node pools that do not come within their time are not waited for. Whoever may change
+    a HostedCluster can write there: it counts for clusters of platform MAAS that are not paused.
     """
     metadata = cluster["metadata"]
-    text = (metadata.get("annotations") or {}).get(ANNOUNCEMENT)
-    if not text or metadata.get("deletionTimestamp") or is_installed(cluster):
+    if not _announces(cluster, now):
         return []
     there = {
         pool["metadata"]["name"]: pool
@@ -122,10 +125,27 @@ def announced(cluster: Object, pools: Sequence[Object], now: float) -> list[Ask]
         return []
     owner = f"{metadata['namespace']}/{metadata['name']}"
     return [
-        Ask(owner, entry["name"], int(entry["count"]), constraints_of(entry.get("maas") or {}))
-        for entry in _entries(text)
-        if entry["name"] not in there
+        Ask(owner, name, count, constraints, announced=True)
+        for name, count, constraints in filter(None, map(_understood, _entries(cluster)))
+        if name not in there
     ]
+
+
+def is_misannounced(cluster: Object, now: float) -> bool:
+    """Whether a cluster that would count has something there that is no announcement."""
+    entries = _entries(cluster)
+    return _announces(cluster, now) and (not entries or None in map(_understood, entries))
+
+
+def _announces(cluster: Object, now: float) -> bool:
+    metadata, spec = cluster["metadata"], cluster.get("spec") or {}
+    return bool(
+        (metadata.get("annotations") or {}).get(ANNOUNCEMENT)
+        and not metadata.get("deletionTimestamp")
+        and (spec.get("platform") or {}).get("type", "MAAS") == "MAAS"
+        and not is_paused(spec, now)
+        and not is_installed(cluster)
+    )
 
 
 def announcement(asks: Sequence[tuple[str, int, Mapping[str, Any]]]) -> str:
@@ -203,15 +223,29 @@ def _looks(machine: Machine) -> object:
     return zone, pool, frozenset(machine.get("tag_names") or ()), machine.get("cpu_count"), machine.get("memory")
 
 
-def _entries(text: str) -> Iterator[dict[str, Any]]:
-    """The entries that can be understood: somebody else may have written there too."""
+def _entries(cluster: Object) -> list[Any]:
+    """What is written there, whoever wrote it."""
     try:
-        found = json.loads(text)
-    except ValueError:
-        return
-    for entry in found if isinstance(found, list) else []:
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str) and isinstance(entry.get("count"), int):
-            yield entry
+        found = json.loads((cluster["metadata"].get("annotations") or {}).get(ANNOUNCEMENT) or "")
+    # Ten thousand brackets are JSON, and deeper than Python goes.
+    except (ValueError, RecursionError):
+        return []
+    return found[:MOST_POOLS] if isinstance(found, list) else []
+
+
+def _understood(entry: Any) -> tuple[str, int, Constraints] | None:
+    """Name, number and kind of machines; None for what we would not have written."""
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+        return None
+    count, maas = entry.get("count"), entry.get("maas") or {}
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0 or not isinstance(maas, Mapping):
+        return None
+    if not isinstance(maas.get("tags") or [], list):
+        return None
+    try:
+        return entry["name"], count, constraints_of(maas)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _age(body: Object) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import Scene, deleting, finalizers
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection, endpoint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
@@ -105,23 +105,31 @@ class Caretakers:
         if given == self._own():
             return frozenset({me})
         try:
-            return frozenset({me, Machines(self._maas(*given)).me})
+            return frozenset({me, Machines(self._maas(given[1])).me})
         except Failure:
             return frozenset()
 
     def key_refused(self) -> str:
         """What MAAS says to the key of the provider, if it does not accept it."""
         given = self._given()
-        if given is None:
+        if given is None or not self._is_here(given[0]):
             return ""
         try:
-            return "" if Machines(self._maas(*given)).me else "it belongs to nobody"
+            return "" if Machines(self._maas(given[1])).me else "it belongs to nobody"
         except Failure as failure:
             return (failure.reason or failure.message).rstrip(".") if failure.kind == "credentials" else ""
 
-    def _maas(self, endpoint: str, key: str) -> Client:
-        params = {**self._task.params, "maas_endpoint": endpoint, "maas_api_key": key, "maas_timeout": MAAS_TIMEOUT}
-        return self._task.joined(Client(Connection.from_params(params, {}), clock=self._task.clock))
+    def _maas(self, key: str) -> Client:
+        """The MAAS of the task, with another key. What a Secret calls MAAS is not asked: its owner may answer there."""
+        params = {**self._task.params, "maas_api_key": key, "maas_timeout": MAAS_TIMEOUT}
+        return self._task.joined(Client(Connection.from_params(params, self._task.environment), clock=self._task.clock))
+
+    def _is_here(self, given: str) -> bool:
+        """Whether that is the MAAS of the task, as far as its URL tells: a provider may reach it by another one."""
+        try:
+            return endpoint(given) == self._task.maas.connection.base
+        except Failure:
+            return False
 
     def _own(self) -> tuple[str, str]:
         params = self._task.params

@@ -8,17 +8,20 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity import (
+    ANNOUNCEMENT,
     Ask,
     allotted,
     announced,
     ask_of,
     constraints_of,
     is_elder,
+    is_misannounced,
     machines_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.registry import Answer
@@ -32,6 +35,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability i
     what_is_wrong,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.releases import (
+    NO_WAY_BACK,
+    is_older,
+    running,
+    version_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine, shortfall
 from ansible_collections.metalshift.maas.plugins.module_utils._printable import line
 
@@ -101,6 +110,7 @@ class Wish:
     name: str
     platform: str = "maas"
     release: str = ""
+    allow_downgrade: bool = False
     base_domain: str = ""
     base_domain_prefix: str = ""
     storage_class: str = ""
@@ -149,6 +159,8 @@ class Demand:
     own: Sequence[Ask]
     spare: Sequence[Ask]
     others: Sequence[Ask]
+    # The clusters that announce something that cannot be understood.
+    misannounced: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -166,11 +178,12 @@ class Demand:
         # Node pools of this cluster that the task does not speak of ask on as they did.
         rest = [ask_of(each, maas_machines) for name, each in there.items() if name not in named]
         others = [ask_of(each, maas_machines) for each in pools if _cluster_of(each) != wish.label]
-        for cluster in clusters:
-            if cluster is not this and (this is None or is_elder(cluster, this)):
-                others += announced(cluster, pools, now)
+        elders = [each for each in clusters if each is not this and (this is None or is_elder(each, this))]
+        for cluster in elders:
+            others += announced(cluster, pools, now)
+        misannounced = [_full_name(each) for each in elders if is_misannounced(each, now)]
         spare = [Ask(wish.label, pool.name, pool.surge, constraints_of(pool.maas)) for pool in wish.pools if pool.surge]
-        return cls(own, spare, [ask for ask in [*others, *rest] if ask is not None and ask.count])
+        return cls(own, spare, [ask for ask in [*others, *rest] if ask is not None and ask.count], misannounced)
 
     @property
     def asks(self) -> list[Ask]:
@@ -192,7 +205,8 @@ def _constraints(pool: PoolWish, there: Object | None) -> Constraints:
 
 def capacity(demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:
     """Enough free machines for all pools at once, and one to spare for upgrades."""
-    asks = demand.asks
+    exaggerating = _exaggerating(demand, ready)
+    asks = [ask for ask in demand.asks if not (ask.announced and ask.owner in exaggerating)]
     got = dict(zip(map(id, asks), allotted(asks, ready), strict=True))
     for ask in demand.own:
         name = f"machines for {ask.pool}"
@@ -208,6 +222,7 @@ def capacity(demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:
                 if other is not ask and got[id(other)] and other not in demand.spare and _overlap(other, ask, ready)
             ]
             yield Check(name, "failed", _too_few(ask, got[id(ask)], ready, rivals), _how_to_get_more(rivals, ask.owner))
+    yield from _not_counted(demand, exaggerating)
     if short := [ask for ask in demand.spare if got[id(ask)] < ask.count]:
         yield Check(
             "spare machines",
@@ -218,6 +233,24 @@ def capacity(demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:
         )
     elif demand.spare:
         yield Check("spare machines", "ok", "There is a machine to spare for upgrades.")
+
+
+def _exaggerating(demand: Demand, ready: Sequence[Machine]) -> Mapping[str, int]:
+    """Who announces more machines than there are, and how many: nobody could have begun with that."""
+    announced_by = Counter[str]()
+    for ask in demand.others:
+        if ask.announced:
+            announced_by[ask.owner] += ask.count
+    return {owner: count for owner, count in announced_by.items() if count > len(ready)}
+
+
+def _not_counted(demand: Demand, exaggerating: Mapping[str, int]) -> Iterator[Check]:
+    told = [f"{owner} announces {count} machines, more than are Ready" for owner, count in exaggerating.items()]
+    told += [f"what {owner} announces cannot be understood" for owner in demand.misannounced]
+    if told:
+        advice = f"See the annotation {ANNOUNCEMENT} of these HostedClusters, and who wrote it."
+        text = "; ".join(told)
+        yield Check("announcements", "warning", f"{text[:1].upper()}{text[1:]}. It was not counted.", advice)
 
 
 def _too_few(ask: Ask, got: int, ready: Sequence[Machine], rivals: Sequence[Ask]) -> str:
@@ -526,6 +559,29 @@ def pull_secret(wish: Wish) -> Iterator[Check]:
             "failed",
             "It is not what a registry's login file holds, or has no login at all.",
             'Give JSON such as {"auths": {"quay.io": {"auth": "..."}}}.',
+        )
+
+
+def upgrade(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+    """From which version to which, for a hosted cluster that is installed."""
+    name = "upgrade"
+    this = next((each for each in clusters if _full_name(each) == wish.label), None)
+    history = ((this or {}).get("status") or {}).get("version", {}).get("history") or []
+    now, then = running(this), version_of(wish.release, history)
+    if not now:
+        return
+    if not then:
+        yield Check(name, "unknown", f"The tag of {wish.release} tells no version; {wish.label} has {now}.")
+    elif not is_older(wish.release, now, history):
+        yield Check(
+            name, "ok", f"{wish.label} has {now}" + (f" and gets {then}." if then != now else ", as asked for.")
+        )
+    else:
+        yield Check(
+            name,
+            "warning" if wish.allow_downgrade else "failed",
+            f"{wish.label} has {now}, and {then} is older. {NO_WAY_BACK}",
+            "" if wish.allow_downgrade else "Correct the release, or allow the downgrade.",
         )
 
 

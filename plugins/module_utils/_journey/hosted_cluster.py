@@ -46,6 +46,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.publishing import refuse_what_fails_later
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.releases import refuse_older, running
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.views import hosted_cluster_view
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
@@ -53,6 +54,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Resul
 
 ROUTES = Kind("route.openshift.io/v1", "Route", "routes")
 OPERATOR = "operator"
+RELEASE = ("spec", "release", "image")
 
 # Where it stands how a cluster is reached: some of that is refused only later.
 PUBLISHING = frozenset({("spec", "services"), ("spec", "networking")})
@@ -207,7 +209,14 @@ class Run:
         if live is not None:
             cluster_manifest.refuse_late_encryption(self.params, live, wanted, self.label)
             refuse_changes(HOSTED_CLUSTER, self.label, live, wanted, ours)
+            self._refuse_older(live, wanted)
         return Wish(wanted, live, take_over=self.params["take_over"])
+
+    def _refuse_older(self, live: Object, wanted: Object) -> None:
+        asked = at(wanted, RELEASE)
+        if asked and asked != at(live, RELEASE) and not self.params["allow_downgrade"]:
+            history = at(live, ("status", "version", "history")) or []
+            refuse_older(self.label, str(asked), running(live), history)
 
     def _needed(self, live: Object | None) -> Iterator[Wish]:
         """What must be there before the HostedCluster, in the order in which it is made."""

@@ -36,6 +36,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.releases import refuse_older
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.views import node_pool_view
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.sizes import mebibytes, parse
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
@@ -44,6 +45,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patie
 
 OF_POOL = "metalshift.maas/node-pool"
 CONFIG = "config"
+RELEASE = ("spec", "release", "image")
 
 
 class Run:
@@ -190,6 +192,9 @@ class Run:
         wanted = pool_manifest.manifest(self.params, live, kept, cluster, self._config_names())
         if live is not None:
             refuse_changes(NODE_POOL, self.label, live, wanted, kept)
+            asked = at(wanted, RELEASE)
+            if asked and asked != at(live, RELEASE) and not self.params["allow_downgrade"]:
+                refuse_older(self.label, str(asked), str(at(live, ("status", "version")) or ""))
         return Wish(wanted, live, take_over=self.params["take_over"])
 
     def _config_names(self) -> list[str] | None:

@@ -238,6 +238,12 @@ JUDGES: Sequence[Judge] = (
         lambda wish, facts: checks.supported_versions(wish, facts["supported"]),
         lambda wish: bool(wish.release),
     ),
+    Judge(
+        "upgrade",
+        ("clusters",),
+        lambda wish, facts: checks.upgrade(wish, facts["clusters"]),
+        lambda wish: bool(wish.release),
+    ),
     Judge("pull secret", (), lambda wish, _facts: checks.pull_secret(wish), lambda wish: wish.pull_secret is not None),
     Judge(
         "release",

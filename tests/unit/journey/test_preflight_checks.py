@@ -142,6 +142,48 @@ def test_who_is_not_there_yet_comes_after_all_that_announced() -> None:
     assert named(found, "machines for workers").status == "failed"
 
 
+def announcing(asks: str, **spec: Any) -> Object:
+    return {**cluster("other", "2026-01-01T00:00:01Z", asks), "spec": {"platform": {"type": "MAAS"}, **spec}}
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        '[{"name":"x","count":1,"maas":"boom"}]',
+        '[{"name":"x","count":1,"maas":{"tags":7}}]',
+        '[{"name":"x","count":1,"maas":{"minMemory":"much"}}]',
+        '[{"name":"x","count":1,"maas":{"minCpu":[1]}}]',
+        '[{"name":"x","count":-1,"maas":{}}]',
+        '[{"name":"x","count":1.5,"maas":{}}]',
+        "boom",
+        "7",
+        "[" * 100_000,
+    ],
+)
+def test_an_announcement_that_nobody_understands_stops_nobody(asks: str) -> None:
+    found = on_machines(wish(pools=[pool(2)]), [machine(), machine()], [announcing(asks)])
+    assert named(found, "machines for workers").status == "ok"
+    said = named(found, "announcements")
+    assert (said.status, said.found) == (
+        "warning",
+        "What clusters/other announces cannot be understood. It was not counted.",
+    )
+
+
+def test_more_machines_than_there_are_are_not_counted() -> None:
+    """In one entry, or in many small ones."""
+    for entries in ('{"name":"a","count":100000}', '{"name":"a","count":2},{"name":"b","count":1}'):
+        found = on_machines(wish(pools=[pool(2)]), [machine(), machine()], [announcing(f"[{entries}]")])
+        assert named(found, "machines for workers").status == "ok"
+        assert "more than are Ready. It was not counted." in named(found, "announcements").found
+
+
+@pytest.mark.parametrize("spec", [{"platform": {"type": "None"}}, {"pausedUntil": "true"}])
+def test_a_cluster_that_takes_no_machines_announces_none(spec: dict[str, Any]) -> None:
+    found = on_machines(wish(pools=[pool(2)]), [machine(), machine()], [announcing(ASKS, **spec)])
+    assert [check.status for check in found] == ["ok", "warning"], "there is only none to spare"
+
+
 def test_names_that_maas_has_not_got_are_all_told() -> None:
     wanted = wish(pools=[pool(maas={"zone": "az9", "resourcePool": "openshift", "tags": ["gpu", "worker"]})])
     check = only(checks.known_names(wanted, [{"name": "az1"}], [{"name": "openshift"}], [{"name": "worker"}]))
@@ -495,3 +537,26 @@ def test_logins_in_a_pull_secret(secret: str, login: str) -> None:
 def test_the_table_begins_with_what_is_worst() -> None:
     lines = checks.table([Check("a", "ok", "Fine."), Check("long name", "failed", "Broken.", "Mend it.")])
     assert lines == ["failed  long name  Broken. Mend it.", "ok      a          Fine."]
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "status"),
+    [
+        ("x/r:4.20.8", False, "failed"),
+        ("x/r:4.20.8", True, "warning"),
+        ("x/r:4.20.10", False, "ok"),
+        ("x/r:4.20.11", False, "ok"),
+        ("x/r@sha256:1efb", False, "unknown"),
+    ],
+)
+def test_a_step_back_is_found(asked: str, allowed: bool, status: str) -> None:
+    history = [{"state": "Completed", "version": "4.20.10", "image": "x/r:4.20.10"}]
+    there = {
+        "metadata": {"namespace": "clusters", "name": "demo"},
+        "spec": {"release": {"image": "x/r:4.20.10"}},
+        "status": {"version": {"history": history}},
+    }
+    found = only(checks.upgrade(wish(release=asked, allow_downgrade=allowed), [there]))
+    assert found.status == status
+    assert "4.20.10" in found.found
+    assert not list(checks.upgrade(wish(release=asked), []))

@@ -43,6 +43,7 @@ PURE = {
             "provider_id",
             "provider_pauses",
             "publishing",
+            "releases",
             "removal",
             "removal_progress",
             "secrets",

@@ -22,6 +22,7 @@ from ansible.playbook.task import Task
 from ansible.plugins.loader import connection_loader
 from ansible.template import Templar
 
+from ansible_collections.metalshift.maas.plugins.filter.awx_survey import awx_survey
 from ansible_collections.metalshift.maas.plugins.plugin_utils import _runner
 from lab.simulator import Simulator
 
@@ -190,6 +191,13 @@ def begun(command: Sequence[str], folder: Path, variables: Mapping[str, str]) ->
 
 def kill_group(process: subprocess.Popen[str]) -> None:
     os.killpg(process.pid, signal.SIGKILL)
+
+
+def passed_by_awx(playbook: str) -> dict[str, Any]:
+    """The extra variables that AWX gives a playbook unasked when its survey was made of its argument spec."""
+    spec = yaml.safe_load((ROOT / "playbooks" / "argument_specs" / f"{playbook}.yml").read_text())
+    questions = awx_survey(spec)["spec"]
+    return {each["variable"]: each["default"] for each in questions if each.get("default") is not None}
 
 
 def clean_environment(folder: Path) -> dict[str, str]:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import os
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
-from integration.harness import made_of_role, reach, run_playbook
+import ansible_runner
+
+from integration.harness import made_of_role, passed_by_awx, reach, run_playbook
 from integration.vm_hosts import Hosts
 from lab.simulator import Simulator
 
@@ -238,3 +241,16 @@ def test_over_commit_ratios_are_those_that_are_given_or_follow_from_what_is_kept
     )
     # 0 is left out when it is registered: what MAAS has stays.
     assert ratios == [0, 4, 0.75, 1.5]
+
+
+def test_the_playbook_takes_what_awx_gives_it_unasked(sim: Simulator, tmp_path: Path) -> None:
+    done = ansible_runner.run(
+        private_data_dir=str(tmp_path),
+        playbook="metalshift.maas.lxd_hosts",
+        extravars=passed_by_awx("lxd_hosts"),
+        envvars={**reach(sim), "ANSIBLE_COLLECTIONS_PATH": os.environ["ANSIBLE_COLLECTIONS_PATH"]},
+        quiet=True,
+    )
+    said = done.stdout.read()
+    assert "There is no machine to make a host of, and nothing was done" in said, said
+    assert "the inventory has none in lxd_hosts" in said

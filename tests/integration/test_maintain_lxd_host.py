@@ -11,7 +11,7 @@ from typing import Any
 import ansible_runner
 import pytest
 
-from integration.harness import run_task
+from integration.harness import passed_by_awx, run_task
 from integration.maintaining import PLAYBOOK, SET, Maintenance
 from integration.vm_hosts import QUICK
 from lab.simulator import Simulator
@@ -164,6 +164,7 @@ def test_it_runs_under_ansible_runner_as_awx_runs_it(at: Maintenance) -> None:
         playbook=PLAYBOOK,
         inventory=str(at.folder / "inventory.ini"),
         extravars={
+            **passed_by_awx("maintain_lxd_host"),
             "lxd_maintenance_hosts": ["kvm1"],
             "lxd_maintenance_vms": "stop",
             "lxd_maintenance_shutdown": "hard",

@@ -45,6 +45,9 @@ options:
       - V(present) makes sure that the cluster is there, with what the task says.
       - V(absent) takes it away, its node pools first, and gives its machines back to MAAS. The Secrets that were made
         for it go last, but for the credentials of MAAS.
+      - Of the control plane's namespace and of what is in it, V(absent) takes away what says that it is this cluster's.
+        Two clusters such as C(clusters/prod-x) and C(clusters-prod/x) have one such namespace. What is the other's, or
+        may be, is named and left alone.
     type: str
     choices: [present, absent]
     default: present

@@ -194,6 +194,7 @@ options:
       - key of the provider
       - machines
       - names in MAAS
+      - namespace
       - node ports
       - operator
       - operator and release

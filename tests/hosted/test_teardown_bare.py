@@ -14,47 +14,19 @@ from typing import Any
 
 import pytest
 
+from hosted.stopped import HASTE, LADDER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
-from lab.kube import examples
-from lab.kube.api import (
-    CLUSTERS,
-    HOSTED_CLUSTERS,
-    MAAS_CLUSTERS,
-    MAAS_MACHINES,
-    MACHINE_DEPLOYMENTS,
-    MACHINES,
-    NAMESPACES,
-    NODE_POOLS,
-    SECRETS,
-    Api,
-    Object,
-    Resource,
-)
+from lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
 from lab.simulator.model import Machine
 
-RELEASE = "registry.example/release:4.20.8"
 PLACE = "clusters-shop"
-MACHINE_SETS = Resource("cluster.x-k8s.io/v1beta1", "machinesets")
-POOL = {"hypershift.openshift.io/nodePool": "clusters/np"}
 MARK = {"metalshift_cluster": "clusters/shop", "metalshift_node_pool": "np"}
 OURS = {"app.kubernetes.io/managed-by": "metalshift.maas", "metalshift.maas/hosted-cluster": "shop"}
-# From below: what each has, and what is left of it without anybody who removes it.
-LADDER = {
-    "MaasMachine": (MAAS_MACHINES, "maasmachine.infrastructure.cluster.x-k8s.io"),
-    "Machine": (MACHINES, "machine.cluster.x-k8s.io"),
-    "MachineSet": (MACHINE_SETS, "cluster.x-k8s.io/machineset"),
-    "MachineDeployment": (MACHINE_DEPLOYMENTS, "cluster.x-k8s.io/machinedeployment"),
-    "MaasCluster": (MAAS_CLUSTERS, "maascluster.infrastructure.cluster.x-k8s.io"),
-    "Cluster": (CLUSTERS, "cluster.cluster.x-k8s.io"),
-    "NodePool": (NODE_POOLS, "hypershift.openshift.io/finalizer"),
-    "HostedCluster": (HOSTED_CLUSTERS, "hypershift.openshift.io/finalizer"),
-}
 # As -vvv shows a request, after the name of the module.
 METHOD = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE)\b")
-HASTE = {"wait_timeout": 60, "wait_sleep": 0.1, "stall_timeout": 1}
 
 
 @pytest.fixture(scope="module")
@@ -75,59 +47,12 @@ def sim(api: Api) -> Iterator[Simulator]:
     with Simulator() as simulator:
         simulator.auto(0.01)
         yield simulator
-    for resource, _finalizer in LADDER.values():
-        for body in api.list(resource):
-            name, namespace = body["metadata"]["name"], body["metadata"]["namespace"]
-            api.patch(resource, name, namespace, {"metadata": {"finalizers": None}})
-            if "deletionTimestamp" not in body["metadata"]:
-                api.delete(resource, name, namespace)
-
-
-def made(api: Api, kind: str, name: str, spec: Object, owner: Object | None = None, **metadata: Any) -> Object:
-    resource, finalizer = LADDER[kind]
-    whole = {"name": name, "namespace": PLACE, "finalizers": [finalizer], **metadata}
-    if owner is not None:
-        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
-        whole["ownerReferences"] = [{**reference, "uid": owner["metadata"]["uid"]}]
-    return api.create(resource, {"apiVersion": resource.api, "kind": kind, "metadata": whole, "spec": spec})
+    sweep(api)
 
 
 def cluster(api: Api, *machines: Machine, **of_pool: Any) -> None:
-    """The hosted cluster `shop` with these machines, as the operators leave it when they are stopped."""
-    for body in (
-        examples.hosted_cluster("shop", RELEASE)[-1],
-        examples.node_pool("np", "shop", RELEASE, replicas=len(machines)),
-    ):
-        body["metadata"]["finalizers"] = ["hypershift.openshift.io/finalizer"]
-        resource = HOSTED_CLUSTERS if body["kind"] == "HostedCluster" else NODE_POOLS
-        if resource is NODE_POOLS:
-            body["spec"].update(of_pool)
-        api.create(resource, body)
-    infra = made(api, "Cluster", "shop-x1", {})
-    made(api, "MaasCluster", "shop", {"dnsDomain": "maas"}, infra)
-    template = {"clusterName": "shop-x1", "bootstrap": {"dataSecretName": "user-data"}}
-    template["infrastructureRef"] = {"kind": "MaasMachineTemplate", "name": "np", "apiVersion": MAAS_MACHINES.api}
-    spec = {"clusterName": "shop-x1", "selector": {"matchLabels": {"a": "b"}}}
-    spec["template"] = {"metadata": {"labels": {"a": "b"}}, "spec": template}
-    deployment = made(api, "MachineDeployment", "np", spec, infra, annotations=POOL)
-    machine_set = made(api, "MachineSet", "np-s", spec, deployment, annotations=POOL)
-    for machine in machines:
-        name = f"np-s-{machine.hostname}"
-        reference = {"kind": "MaasMachine", "name": name, "namespace": PLACE, "apiVersion": MAAS_MACHINES.api}
-        owner = made(api, "Machine", name, {**template, "infrastructureRef": reference}, machine_set, annotations=POOL)
-        image = f"{machine.osystem}/{machine.distro_series}" if machine.osystem else "ubuntu/noble"
-        own = {"systemID": machine.system_id, "providerID": f"maas:///default/{machine.system_id}", "image": image}
-        made(api, "MaasMachine", name, {**own, "minCPU": 1, "minMemory": 1024}, owner, annotations=POOL)
-
-
-def remove(folder: Path, sim: Simulator, module: str = "hosted_cluster", **words: Any) -> Outcome:
-    named = {"name": "shop"} if module == "hosted_cluster" else {"name": "np", "cluster": "shop"}
-    args = {"kubeconfig": str(folder / "kubeconfig"), "state": "absent", **named, **HASTE, **words}
-    return run_task(sim, module, args)
-
-
-def left(api: Api) -> list[str]:
-    return [kind for kind, (resource, _finalizer) in LADDER.items() if api.list(resource)]
+    """The hosted cluster `shop` with these machines."""
+    Stopped(api).create(*machines, **of_pool)
 
 
 def test_force_takes_everything_away_and_gives_the_machines_back(api: Api, sim: Simulator, folder: Path) -> None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import condition
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import POOL
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.moments import is_paused, seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
@@ -102,6 +104,7 @@ def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
         machine
         for machine in maas_machines
         if machine["metadata"]["namespace"] == place
+        and text(machine, "metadata", "annotations", POOL) in ("", f"{pool['metadata']['namespace']}/{name}")
         and name in (_label(machine, DEPLOYMENT_LABEL), _label(machine, SET_LABEL))
         and not machine["metadata"].get("deletionTimestamp")
     ]

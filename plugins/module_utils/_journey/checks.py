@@ -34,6 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability i
     provider_of,
     what_is_wrong,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import namesakes
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.releases import (
     NO_WAY_BACK,
@@ -41,6 +42,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.releases imp
     running,
     version_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints, Machine, shortfall
 from ansible_collections.metalshift.maas.plugins.module_utils._printable import line
 
@@ -465,6 +467,20 @@ def wanted_names(wish: Wish) -> list[str]:
 # -- the management cluster ----------------------------------------------------------------------------------------
 
 
+def control_plane_namespace_is_free(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+    """Two names may spell the same namespace, and HyperShift deletes it with the first of them that goes."""
+    name, place = "namespace", control_plane_namespace(wish.namespace, wish.name)
+    if others := namesakes(clusters, wish.namespace, wish.name):
+        yield Check(
+            name,
+            "failed",
+            f"The control plane would be in {place}, which is the namespace of hosted cluster {_and(others)}.",
+            "Choose another name or namespace.",
+        )
+    else:
+        yield Check(name, "ok", f"The control plane has {place} to itself.")
+
+
 def platform(wish: Wish, crd: Object | None) -> Iterator[Check]:
     """Whether the installed kind of HostedCluster knows the platform, and keeps what is written about it."""
     wanted = {"maas": "MAAS", "none": "None"}[wish.platform]
@@ -717,7 +733,7 @@ def ports(wish: Wish, services: Sequence[Object]) -> Iterator[Check]:
     asked = {service.port: service.name for service in wish.services if service.type == "NodePort" and service.port}
     if not asked:
         return
-    own = f"{wish.namespace}-{wish.name.replace('.', '-')}"
+    own = control_plane_namespace(wish.namespace, wish.name)
     taken = {
         port["nodePort"]: _full_name(body)
         for body in services

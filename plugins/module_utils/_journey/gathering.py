@@ -16,6 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.approving import MAAS_KNOWS, look
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import (
+    ControlPlaneOwner,
+    clusters_of_pools,
+    namesakes,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Verdict
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.infrastructure import CONFIG_MAP, platform_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
@@ -100,6 +105,7 @@ def sights(kube: Kube, namespace: str = "", parts: Collection[str] = PARTS) -> l
             pools.items,
             {part: bodies.get(control_plane_namespace(*key), []) for part, bodies in by_place.items()},
             troubles,
+            namesakes(clusters, *key),
         )
         for key in wanted
     ]
@@ -140,8 +146,10 @@ def _sight(
     pools: Sequence[Object],
     items: Mapping[str, Sequence[Object]],
     troubles: Sequence[str],
+    others: Sequence[str] = (),
 ) -> Sight:
-    within: Mapping[str, Any] = {part: items.get(part, ()) for part in WITHIN}
+    owner = ControlPlaneOwner(namespace, name, cluster, clusters_of_pools(pools, namespace), namesakes=others)
+    within: Mapping[str, Any] = {part: owner.own(items.get(part, ())) for part in WITHIN}
     return Sight(
         namespace=namespace,
         name=name,

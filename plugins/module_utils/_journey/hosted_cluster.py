@@ -19,6 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying 
     namespace_wish,
     refuse_options_of_removal,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.namesakes import refuse_namesakes
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import remove_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
@@ -150,6 +151,7 @@ class Run:
         cluster_manifest.refuse_contradictions(self.params, live)
         if live is None:
             cluster_manifest.refuse_incomplete(self.params, self.label)
+            refuse_namesakes(self.kube, self.namespace, self.name)
         elif is_deleted(live):
             raise Failure(
                 "conflict",

@@ -152,9 +152,12 @@ def _provider_ids(remains: Remains) -> Iterator[Leak]:
         )
         for body in remains.machines
     }
+    owner = remains.owner
     for body in remains.maas_machines:
         system_id = system_id_of(body)
         if body["metadata"].get("namespace") != remains.control_plane_namespace or system_id not in held:
+            continue
+        if owner.stated(body) not in (remains.label, *([] if owner.namesakes else [""])):
             continue
         rivals = tuple(
             f"{one['metadata'].get('namespace')}/{name_of(one)}"
@@ -292,6 +295,19 @@ def _namespaces(remains: Remains) -> Iterator[Leak]:
             "kept",
         )
         return
+    if remains.neighbours:
+        others = " and ".join(remains.neighbours)
+        yield Leak("namespace", name_of(place), f"it is that of hosted cluster {others}", "", "kept")
+        return
+    if remains.cluster is None and not remains.stated:
+        yield Leak(
+            "namespace",
+            name_of(place),
+            "it is the namespace of a control plane, and nothing in it says whose that was",
+            f"When nobody needs it: kubectl delete namespace {name_of(place)}.",
+            "suspect",
+        )
+        return
     said = [
         str(one.get("message") or one.get("reason")).rstrip(".")
         for one in (place.get("status") or {}).get("conditions") or ()
@@ -310,7 +326,7 @@ def _volumes(remains: Remains) -> Iterator[Leak]:
     for body in remains.volumes or ():
         spec = body.get("spec") or {}
         claim = spec.get("claimRef") or {}
-        if claim.get("namespace") != remains.control_plane_namespace or remains.is_there:
+        if claim.get("namespace") != remains.control_plane_namespace or remains.is_there or remains.neighbours:
             continue
         what = "etcd's data, Secrets among them" if str(claim.get("name")).startswith("data-etcd") else "data"
         phase = (body.get("status") or {}).get("phase") or "unknown"
@@ -375,8 +391,9 @@ def _roles(remains: Remains) -> Iterator[Leak]:
     for body in remains.roles or ():
         labels, name = body["metadata"].get("labels") or {}, name_of(body)
         owner = (labels.get(OWNER_NAMESPACE), labels.get(OWNER_NAME))
-        own_name = f"{SHARED_ROLE}-{remains.control_plane_namespace}"
-        if not remains.is_there and (owner == (remains.namespace, remains.name) or name == own_name):
+        # With a namespace of several readings in its name, a role is only whose its labels say.
+        by_name = name == f"{SHARED_ROLE}-{remains.control_plane_namespace}" and not (any(owner) or remains.neighbours)
+        if not remains.is_there and (owner == (remains.namespace, remains.name) or by_name):
             yield Leak(
                 "cluster_role",
                 f"{body['kind']} {name}",

@@ -16,6 +16,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.errands i
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import hosted_api
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_progress
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import (
+    ControlPlaneOwner,
+    clusters_of_pools,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CSRS,
@@ -81,6 +85,7 @@ class Lookout:
             return None
         cluster = self._watching.snapshot(HOSTED_CLUSTERS, self.namespace).get(self.name)
         pools = self._watching.snapshot(NODE_POOLS, self.namespace)
+        owner = ControlPlaneOwner(self.namespace, self.name, cluster, clusters_of_pools(pools.values(), self.namespace))
         seen = Sight(
             namespace=self.namespace,
             name=self.name,
@@ -89,10 +94,10 @@ class Lookout:
             pools={
                 name: body for name, body in sorted(pools.items()) if text(body, "spec", "clusterName") == self.name
             },
-            machine_deployments=self._within(MACHINE_DEPLOYMENTS),
-            machine_sets=self._within(MACHINE_SETS),
-            machines=self._within(MACHINES),
-            maas_machines=self._within(MAAS_MACHINES),
+            machine_deployments=owner.own(self._within(MACHINE_DEPLOYMENTS)),
+            machine_sets=owner.own(self._within(MACHINE_SETS)),
+            machines=owner.own(self._within(MACHINES)),
+            maas_machines=owner.own(self._within(MAAS_MACHINES)),
             nodes=self._of_hosted(NODES),
             requests=self._of_hosted(CSRS),
             troubles=[

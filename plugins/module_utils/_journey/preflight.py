@@ -219,6 +219,11 @@ MACHINES_NEED = ("ready", "clusters", "pools", "maas_machines")
 
 JUDGES: Sequence[Judge] = (
     Judge("platform", ("crd",), lambda wish, facts: checks.platform(wish, facts["crd"])),
+    Judge(
+        "namespace",
+        ("clusters",),
+        lambda wish, facts: checks.control_plane_namespace_is_free(wish, facts["clusters"]),
+    ),
     Judge("operator", ("operators",), lambda _wish, facts: checks.operator(facts["operators"])),
     Judge(
         "provider",

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.namesakes import owners_in
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import (
+    ControlPlaneOwner,
+    clusters_of_pools,
+    namesakes,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
@@ -111,6 +117,8 @@ class Remains:
     dns: Sequence[Mapping[str, Any]] | None = None
     reservations: Sequence[Mapping[str, Any]] | None = None
     tags: Sequence[Mapping[str, Any]] | None = None
+    # The hosted clusters that objects in the control plane's namespace say they are of.
+    stated: frozenset[str] = frozenset()
     # The users of MAAS in whose name the provider acts; empty if that is not known any more.
     owners: frozenset[str] = frozenset()
     unchecked: Sequence[str] = ()
@@ -122,6 +130,22 @@ class Remains:
     @property
     def control_plane_namespace(self) -> str:
         return control_plane_namespace(self.namespace, self.name)
+
+    @property
+    def owner(self) -> ControlPlaneOwner:
+        """What tells this cluster's objects from others' in the namespace of its control plane."""
+        return ControlPlaneOwner(
+            self.namespace,
+            self.name,
+            self.cluster,
+            clusters_of_pools(self.node_pools, self.namespace),
+            namesakes=namesakes(self.others, self.namespace, self.name),
+        )
+
+    @property
+    def neighbours(self) -> Sequence[str]:
+        """Other hosted clusters whose the control plane's namespace is."""
+        return self.owner.namesakes or sorted(self.stated - {self.label})
 
     @property
     def infra_id(self) -> str:
@@ -160,7 +184,7 @@ def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Remains:
     owners: frozenset[str] = frozenset()
     if _reaches_maas(task) and answers.get("held") is not None:
         owners = Caretakers(task, namespace, name).owners(Machines(task.maas).me)
-    return Remains(
+    remains = Remains(
         namespace=namespace,
         name=name,
         memory=memory,
@@ -185,6 +209,9 @@ def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Remains:
         owners=owners,
         unchecked=sorted(unchecked),
     )
+    if remains.place is None or remains.cluster is not None:
+        return remains
+    return replace(remains, stated=frozenset(owners_in(task.kube, remains.owner)))
 
 
 Look = Callable[[], Any]

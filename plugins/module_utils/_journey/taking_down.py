@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clock import in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.namesakes import namesakes_in, owners_in
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import (
+    ControlPlaneOwner,
+    clusters_of_pools,
+    infrastructures,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
     HOSTED_CLUSTERS,
@@ -62,6 +69,8 @@ if TYPE_CHECKING:
 
 # A MaasMachine whose machine is somebody else's: the provider must not see it any more.
 PROVIDERS_FINALIZER = "maasmachine.infrastructure.cluster.x-k8s.io"
+
+KEEPS_NAMESPACE = "hypershift.openshift.io/skip-delete-hosted-controlplane-namespace"
 
 TICK = 1.0
 # When nothing has moved for so long, what it hangs at is said; it may still get better.
@@ -110,9 +119,14 @@ class TakingDown:
     # What force did, as people read it.
     forced: list[str] = field(default_factory=list)
     changed: bool = False
+    # Whose the control plane's namespace and what is in it is, as the first look found it.
+    owner: ControlPlaneOwner = field(init=False)
+    # What keeps the namespace from being touched, as the end of a sentence; empty if it is this cluster's.
+    not_ours: str = ""
     _place: Object | None = None
 
     def __post_init__(self) -> None:
+        self.owner = ControlPlaneOwner(self.wanted.namespace, self.wanted.cluster)
         self._told: dict[str, str] = {}
         self._explained = self.task.clock.now() - HANGS
 
@@ -125,20 +139,43 @@ class TakingDown:
             kind: kube.list(kind, wanted.namespace if kind in (HOSTED_CLUSTERS, NODE_POOLS) else wanted.place)
             for kind in KINDS
         }
+        found = next((body for body in objects[HOSTED_CLUSTERS] if name_of(body) == wanted.cluster), None)
+        owner = ControlPlaneOwner(
+            wanted.namespace,
+            wanted.cluster,
+            found,
+            clusters_of_pools(objects[NODE_POOLS], wanted.namespace),
+            infrastructures(objects[CLUSTERS]),
+        )
+        namesakes = namesakes_in(kube, wanted.namespace, wanted.cluster)
+        if namesakes is None:
+            within = [body for kind in KINDS if kind not in (HOSTED_CLUSTERS, NODE_POOLS) for body in objects[kind]]
+            namesakes = sorted({stated for body in within if (stated := owner.stated(body))} - {owner.label})
+        self.owner = replace(owner, namesakes=namesakes)
         self._place = kube.get(NAMESPACES, wanted.place)
+        self.not_ours = "" if wanted.pool or self._place is None else self._whose(self._place)
         return self._scene(objects, self._place)
+
+    def _whose(self, place: Object) -> str:
+        """Why the control plane's namespace is not this cluster's; empty if it is."""
+        owner = self.owner
+        if HOSTED_CONTROL_PLANE_LABEL not in (place["metadata"].get("labels") or {}):
+            return "HyperShift did not make it"
+        if owner.namesakes:
+            return f"it is that of hosted cluster {' and '.join(owner.namesakes)}"
+        if owner.cluster is not None:
+            return f"the annotation {KEEPS_NAMESPACE} keeps it" if keeps_namespace(owner.cluster) else ""
+        stated = owners_in(self.task.kube, owner)
+        if others := sorted(set(stated) - {owner.label}):
+            return f"what is in it is of hosted cluster {' and '.join(others)}"
+        return "" if stated else "nothing in it says whose it was"
 
     def _scene(self, objects: Mapping[Kind, Iterable[Object]], place: Object | None) -> Scene:
         """Only what belongs to this cluster, or to this pool."""
         wanted = self.wanted
         own = {kind: [body for body in bodies if self._is_part(kind, body)] for kind, bodies in objects.items()}
-        if wanted.pool:
-            # The last moment at which a node pool is of interest is when its machines are gone.
-            place = None
-        elif place is not None and HOSTED_CONTROL_PLANE_LABEL not in (place["metadata"].get("labels") or {}):
-            # Somebody's own namespace that happens to be called so.
-            place = None
-        return Scene(wanted.namespace, wanted.cluster, own, place)
+        # The last moment at which a node pool is of interest is when its machines are gone.
+        return Scene(wanted.namespace, wanted.cluster, own, None if wanted.pool or self.not_ours else place)
 
     def _is_part(self, kind: Kind, body: Object) -> bool:
         wanted = self.wanted
@@ -147,18 +184,21 @@ class TakingDown:
         if kind is NODE_POOLS:
             named = (body.get("spec") or {}).get("clusterName") == wanted.cluster
             return named and wanted.pool in ("", name_of(body))
-        if not wanted.pool:
-            return True
+        if not self.owner.owns(body) or (self.owner.namesakes and self.owner.cluster is None):
+            return False
         # The Cluster is looked at for its pause alone.
-        return kind is CLUSTERS or pool_of(body) == f"{wanted.namespace}/{wanted.pool}"
+        return not wanted.pool or kind is CLUSTERS or pool_of(body) == f"{wanted.namespace}/{wanted.pool}"
 
     def left_over(self, scene: Scene) -> list[Object]:
-        """The next things to delete where nothing is left that would delete them; what owns others first."""
+        """What there is to delete where nothing is left that would delete it; what owns others first."""
         workers = (MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
-        for kind in workers if self.wanted.pool else (CLUSTERS, *workers, HOSTED_CONTROL_PLANES, MAAS_CLUSTERS):
-            if scene.of(kind):
-                return list(scene.of(kind))
-        return [scene.place] if scene.place else []
+        kinds = workers if self.wanted.pool else (CLUSTERS, *workers, HOSTED_CONTROL_PLANES, MAAS_CLUSTERS)
+        return [*(body for kind in kinds for body in scene.of(kind)), *([scene.place] if scene.place else [])]
+
+    def _next_left_over(self, scene: Scene) -> list[Object]:
+        """The first of them: all of one kind."""
+        found = self.left_over(scene)
+        return [body for body in found if body["kind"] == found[0]["kind"]]
 
     # -- acting ---------------------------------------------------------------------------------------------
 
@@ -231,7 +271,7 @@ class TakingDown:
                 self._cure(scene)
                 if not scene.of(HOSTED_CLUSTERS) and not scene.of(NODE_POOLS):
                     # Nobody is left who would do it.
-                    self.ask(self.left_over(scene))
+                    self.ask(self._next_left_over(scene))
                 mark = footprint(scene)
                 if mark != seen:
                     seen, since, limit = mark, clock.now(), min(limit, self.wanted.stall)
@@ -387,6 +427,11 @@ class TakingDown:
         if line and self._told.get("") != line:
             self._told[""] = line
             self.task.say(f"{line}, {in_words(self.patience.waited)}")
+
+
+def keeps_namespace(cluster: Object | None) -> bool:
+    """Whether HyperShift leaves the namespace of the control plane when it deletes this HostedCluster."""
+    return text(cluster, "metadata", "annotations", KEEPS_NAMESPACE) == "true"
 
 
 def _is_draining(obstacle: Obstacle) -> bool:

@@ -24,7 +24,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_ba
     Noted,
     with_erasures,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.taking_down import TakingDown, Wanted
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.taking_down import (
+    KEEPS_NAMESPACE,
+    TakingDown,
+    Wanted,
+    keeps_namespace,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
     CONFIG_MAPS,
@@ -86,6 +91,8 @@ class Removal:
 
     def converge(self) -> Result:
         scene = self.down.look()
+        self._refuse_shared()
+        self._tell_of_the_rest()
         on_maas = self._concerns_maas = self._on_maas(scene)
         if self.wanted.pool:
             self._refuse_pause(scene)
@@ -138,6 +145,30 @@ class Removal:
         return bool(self.task.params.get("maas_endpoint") and self.task.params.get("maas_api_key"))
 
     # -- before anything is deleted -------------------------------------------------------------------------
+
+    def _refuse_shared(self) -> None:
+        """HyperShift deletes the control plane's namespace with everything in it, whoever's it is."""
+        owner = self.down.owner
+        if self.wanted.pool or owner.cluster is None or not owner.namesakes or keeps_namespace(owner.cluster):
+            return
+        others = " and ".join(owner.namesakes)
+        raise Failure(
+            "conflict",
+            f"{self.wanted.label} is not removed, because its control plane and that of hosted cluster {others} are "
+            f"in one namespace, {owner.place}, which HyperShift would delete with both of them.",
+            object=self.wanted.label,
+            reason=f"namespace {owner.place} is that of {others} as well",
+            hint=f"Check namespace and name. If {owner.label} is to go, give it the annotation "
+            f'{KEEPS_NAMESPACE}: "true", with which HyperShift leaves the namespace, and run the task again.',
+        )
+
+    def _tell_of_the_rest(self) -> None:
+        """What has the name of something of this cluster's, and is left alone."""
+        owner, not_ours = self.down.owner, self.down.not_ours
+        if not_ours and owner.cluster is None:
+            self.warnings.append(
+                f"There is no hosted cluster {owner.label}. Namespace {owner.place} is left as it is: {not_ours}."
+            )
 
     def _refuse_pause(self, scene: Scene) -> None:
         """A pool of a paused cluster stays for ever, and a cluster is not un-paused for one of its pools."""
@@ -243,8 +274,18 @@ class Removal:
         steps += [Step("leave alone", one.title, one.belonging.reason) for one in self.noted if one.is_foreign]
         whole = (*scene.of(NODE_POOLS), *scene.of(HOSTED_CLUSTERS))
         steps += [Step("delete", label(body), before={"name": name_of(body)}) for body in whole]
+        if whole and scene.place:
+            steps.append(
+                Step(
+                    "delete",
+                    label(scene.place),
+                    "HyperShift deletes it, with all that is in it",
+                    {"name": name_of(scene.place)},
+                )
+            )
         if not whole:
-            steps += [Step("delete", label(body), "it was left over") for body in self.down.left_over(scene)]
+            left = self.down.left_over(scene)
+            steps += [Step("delete", label(body), "it was left over", {"name": name_of(body)}) for body in left]
         steps += [
             Step("release", one.title, one.belonging.reason, {"status": one.status}, {"status": "Ready"})
             for one in self.noted

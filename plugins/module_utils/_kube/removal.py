@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import POOL
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
     CLUSTERS,
     HOSTED_CLUSTERS,
@@ -44,7 +45,6 @@ KINDS: Sequence[Kind] = (
     HOSTED_CLUSTERS,
 )
 
-POOL = "hypershift.openshift.io/nodePool"
 NO_DRAIN = "machine.cluster.x-k8s.io/exclude-node-draining"
 NO_DETACH = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach"
 HOSTED_CONTROL_PLANE_LABEL = "hypershift.openshift.io/hosted-control-plane"

@@ -41,13 +41,16 @@ def kinds_of(programs: Programs) -> Objects:
 
 
 @contextmanager
-def api_server(programs: Programs, folder: Path, *, kinds: bool = False) -> Iterator[Api]:
-    """An API server while it is used, with the kinds of HyperShift and Cluster API if wanted."""
+def api_server(programs: Programs, folder: Path, *, kinds: bool = False, controllers: bool = False) -> Iterator[Api]:
+    """An API server while it is used, with the kinds of HyperShift and Cluster API if wanted.
+
+    With `controllers`, Kubernetes' own run as well: what has an owner goes with it, and namespaces end.
+    """
     ports = Ports()
     plane = ControlPlane(folder, programs, ports.take(), ports.node_ports)
     keeper = Keeper(folder, plain_environment())
     try:
-        for program in plane.programs()[:2]:
+        for program in plane.programs()[: 3 if controllers else 2]:
             keeper.start(program)
         if kinds:
             for crd in kinds_of(programs):

@@ -46,6 +46,7 @@ def volume(claim: str, namespace: str = "clusters-demo") -> dict[str, Any]:
 
 OURS = {"app.kubernetes.io/managed-by": "metalshift.maas", "metalshift.maas/hosted-cluster": "demo"}
 OWNED = {"hypershift.openshift.io/owner.namespace": "clusters", "hypershift.openshift.io/owner.name": "demo"}
+SAID = frozenset({"clusters/demo"})
 FOREIGN = [machine(workload_annotations={"metalshift_claim": "shop"})]
 
 
@@ -114,8 +115,25 @@ FOREIGN = [machine(workload_annotations={"metalshift_claim": "shop"})]
             "leak",
             "the MAAS provider makes it",
         ),
-        ({"place": place()}, "namespace", "leak", "it is the namespace of the control plane, and the cluster is gone"),
-        ({"place": place(deletionTimestamp="x")}, "namespace", "leak", "it is being deleted and does not go"),
+        (
+            {"place": place(), "stated": SAID},
+            "namespace",
+            "leak",
+            "it is the namespace of the control plane, and the cluster is gone",
+        ),
+        (
+            {"place": place(deletionTimestamp="x"), "stated": SAID},
+            "namespace",
+            "leak",
+            "it is being deleted and does not go",
+        ),
+        ({"place": place()}, "namespace", "suspect", "nothing in it says whose that was"),
+        (
+            {"place": place(), "stated": frozenset({"clusters/other"})},
+            "namespace",
+            "kept",
+            "it is that of hosted cluster clusters/other",
+        ),
         ({"place": place(labels={})}, "namespace", "kept", "HyperShift did not make it"),
         (
             {"volumes": [volume("data-etcd-0")]},
@@ -167,6 +185,22 @@ def test_what_is_left_is_told_with_its_reason(parts: dict[str, Any], kind: str, 
     assert (leak.kind, leak.verdict) == (kind, verdict)
     assert reason in leak.reason
     assert leak.hint or leak.kind == "namespace"
+
+
+def test_nothing_of_a_cluster_with_the_same_namespace_is_left_over() -> None:
+    """Two names that differ in a dot have one namespace for their control planes."""
+    other = {"kind": "HostedCluster", "metadata": {"name": "de-mo", "namespace": "clusters"}}
+    role = {"kind": "ClusterRoleBinding", "metadata": {"name": "hypershift-cluster-api-clusters-de-mo"}}
+    gone = Remains("clusters", "de.mo", others=[other], owners=frozenset({PROVIDER}))
+    inside = {
+        "place": place(name="clusters-de-mo"),
+        "volumes": [volume("data-etcd-0", "clusters-de-mo")],
+        "roles": [role],
+        "held": FOREIGN,
+        "maas_machines": [maas_machine("m1", "clusters-de-mo")],
+    }
+    (leak,) = leaks_in(replace(gone, **inside))
+    assert (leak.kind, leak.verdict) == ("namespace", "kept")
 
 
 @pytest.mark.parametrize(

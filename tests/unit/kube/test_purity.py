@@ -24,6 +24,7 @@ PURE = {
             "conditions",
             "conditions_cluster_api",
             "conditions_hypershift",
+            "control_plane_owner",
             "csr",
             "differences",
             "errors",

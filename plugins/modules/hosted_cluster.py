@@ -321,6 +321,24 @@ options:
     description: With O(state=absent), whether the Secret with the credentials of MAAS goes as well, at the very end.
     type: bool
     default: false
+  dns_names:
+    description:
+      - With O(state=absent), removes the names C(api), C(api-int) and C(*.apps) of the cluster from the DNS of MAAS,
+        and the domains NAME.O(base_domain) and its C(apps) when nothing else is in them. They go when the cluster is
+        gone.
+      - MAAS keeps no owner with a name. A name is removed when it points at the cluster. When it is not known any more
+        where the cluster was, it is removed if no other hosted cluster has the same domain. Any other name stays, and
+        is named with the reason.
+    type: dict
+    suboptions:
+      api_addresses:
+        description: Where C(api) and C(api-int) may point beside the addresses that the HostedCluster has in it.
+        type: list
+        elements: str
+      apps_addresses:
+        description: Where C(*.apps) may point beside the addresses of the machines.
+        type: list
+        elements: str
 notes:
   - A Secret that the task only names must exist before.
   - A task that gives up waiting pauses the MaasMachines whose deployment MAAS refuses, since the provider would take
@@ -480,6 +498,26 @@ removed:
   returned: success, with O(state=absent)
   type: list
   elements: str
+dns_names:
+  description: With O(dns_names), the names of the cluster that MAAS had, and why one stays.
+  returned: success, with O(state=absent) and O(dns_names)
+  type: list
+  elements: dict
+  contains:
+    fqdn:
+      description: The whole name.
+      type: str
+      sample: api.demo.example.com
+    value:
+      description: The addresses that it had.
+      type: list
+      elements: str
+    removed:
+      description: Whether it is removed, or would be in check mode.
+      type: bool
+    reason:
+      description: Why it stays. Null if it does not.
+      type: str
 forced:
   description: With O(state=absent), what O(force) did.
   returned: success, with O(state=absent)
@@ -490,6 +528,7 @@ forced:
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.hosted_cluster import converge_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import (
     CREDENTIALS_OPTION,
+    NAMES_OPTION,
     REMOVAL_OPTIONS,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
@@ -594,6 +633,7 @@ SPEC = Spec(
         "approve_csrs": {"type": "bool", "default": True},
         **REMOVAL_OPTIONS,
         **CREDENTIALS_OPTION,
+        **NAMES_OPTION,
     },
     mutually_exclusive=[
         ("credentials_secret", "provider_maas_endpoint"),

@@ -194,6 +194,7 @@ options:
       - key of the provider
       - machines
       - names in MAAS
+      - names of the cluster
       - namespace
       - node ports
       - operator

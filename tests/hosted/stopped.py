@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from integration.harness import Outcome, run_task
+from hosted.play import played
+from integration.harness import Outcome, Played, run_task
 from lab.kube import examples
 from lab.kube.api import (
     CLUSTERS,
@@ -54,6 +55,8 @@ class Stopped:
     namespace: str = "clusters"
     name: str = "shop"
     finalizers: bool = True
+    # Where its services are.
+    address: str = "127.0.0.1"
 
     @property
     def label(self) -> str:
@@ -72,14 +75,14 @@ class Stopped:
         return self
 
     def create(self, *machines: Machine, pool: str = "np", **of_pool: Any) -> Stopped:
-        """All of it, with one node pool of these machines."""
-        hosted = examples.hosted_cluster(self.name, RELEASE, namespace=self.namespace)[-1]
+        """All of it, with one node pool of these machines, or without any."""
+        hosted = examples.hosted_cluster(self.name, RELEASE, "MAAS", self.address, namespace=self.namespace)[-1]
         hosted["metadata"]["finalizers"] = self._held("HostedCluster")
         self.api.create(HOSTED_CLUSTERS, hosted)
         infra = self.made("Cluster", f"{self.name}-x1", {}, annotations={OF_CLUSTER: self.label})
         notes = {OF_CLUSTER: self.label}
         self.made("MaasCluster", self.name, {"dnsDomain": "maas"}, infra, annotations=notes)
-        return self.node_pool(pool, *machines, **of_pool)
+        return self.node_pool(pool, *machines, **of_pool) if pool else self
 
     def node_pool(self, pool: str, *machines: Machine, **of_pool: Any) -> Stopped:
         body = examples.node_pool(pool, self.name, RELEASE, namespace=self.namespace, replicas=len(machines))
@@ -135,6 +138,15 @@ def remove(
     own = {"name": name} if module == "hosted_cluster" else {"name": "np", "cluster": name}
     args = {"kubeconfig": str(folder / "kubeconfig"), "state": "absent", "namespace": namespace, **own, **HASTE}
     return run_task(sim, module, {**args, **words}, check=check)
+
+
+def destroy(folder: Path, sim: Simulator, *arguments: str, **given: Any) -> Played:
+    """Run the playbook that destroys a cluster; `given` are variables without the role's prefix."""
+    ways = {"K8S_AUTH_KUBECONFIG": str(folder / "kubeconfig"), "MAAS_ENDPOINT": sim.url, "MAAS_API_KEY": sim.api_key}
+    variables = {f"hosted_openshift_{name}": value for name, value in given.items()}
+    place = folder / "play"
+    place.mkdir(exist_ok=True)
+    return played(place, "metalshift.maas.destroy_hosted_cluster", variables, *arguments, environment=ways)
 
 
 def left(api: Api, *namespaces: str) -> list[str]:

@@ -172,7 +172,7 @@ def test_what_is_left_of_a_cluster_goes_with_its_namespace(api: Api, sim: Simula
     foreseen = remove(folder, sim, name="torn", check=True)
     kinds = [entry["before_header"].split(" ")[0] for entry in foreseen["diff"]]
     assert kinds[0] == "NodePool"
-    done = remove(folder, sim, name="torn", force=True, stall_timeout=15)
+    done = remove(folder, sim, name="torn", force=True, stall_timeout=2)
     assert not done.failed, done.msg
     assert left(api, "clusters", "clusters-torn") == []
     assert api.get(NAMESPACES, "clusters-torn") is None

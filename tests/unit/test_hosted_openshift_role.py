@@ -13,6 +13,7 @@ import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import (
     CREDENTIALS_OPTION,
+    NAMES_OPTION,
     REMOVAL_OPTIONS,
 )
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool
@@ -21,7 +22,7 @@ COLLECTION = Path(__file__).parents[2]
 ROLE = COLLECTION / "roles/hosted_openshift"
 PREFIX = "hosted_openshift_"
 # What the role decides itself, and what only a removal takes.
-NOT_OF_CLUSTERS = {"wait", "state", *REMOVAL_OPTIONS, *CREDENTIALS_OPTION}
+NOT_OF_CLUSTERS = {"wait", "state", *REMOVAL_OPTIONS, *CREDENTIALS_OPTION, *NAMES_OPTION}
 NOT_OF_POOLS = {"wait_for", "wait_timeout", "wait_sleep", "approve_csrs", "state", *REMOVAL_OPTIONS}
 
 
@@ -61,7 +62,7 @@ def test_the_role_can_make_what_the_modules_can() -> None:
 def test_the_role_can_remove_what_the_module_can() -> None:
     (cluster,) = passed("absent.yml", "hosted_cluster")
     taken = {*REMOVAL_OPTIONS, *CREDENTIALS_OPTION}
-    assert taken <= set(cluster)
+    assert taken | NAMES_OPTION.keys() <= set(cluster)
     playbook = options(COLLECTION / "playbooks/argument_specs/destroy_hosted_cluster.yml")
     assert {f"{PREFIX}{option}" for option in taken} <= set(playbook)
 

@@ -161,6 +161,7 @@ OF_REMOVAL: Mapping[str, str] = {
     "force": "Finalizers are removed by a task with state: absent, of the cluster or of a node pool that hangs.",
     "remove_credentials": "The credentials go with the cluster, by a task with state: absent.",
     "erase": "Machines that a node pool gives back are erased with erase of metalshift.maas.node_pool.",
+    "dns_names": "Names are created with metalshift.maas.dns_record.",
 }
 
 

@@ -24,6 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity 
     is_misannounced,
     machines_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.dns_names import sharing
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.registry import Answer
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
     CONTROL_PLANE_OPERATOR_IMAGE,
@@ -458,6 +459,19 @@ def names_in_dns(wish: Wish, domains: Sequence[Object], resolved: Mapping[str, s
         yield Check("DNS", "ok", f"MAAS does not have {_and(missing)} yet; it will be made.")
     else:
         yield Check("DNS", "ok", f"MAAS has {wish.domain} and apps.{wish.domain}.")
+
+
+def names_taken(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+    """Of two hosted clusters with one domain, whoever is created later takes the names of the other."""
+    name = "names of the cluster"
+    this = next((each for each in clusters if _full_name(each) == wish.label), None)
+    others = sharing(clusters, wish.namespace, wish.name, wish.domain)
+    if not others:
+        yield Check(name, "ok", f"No other hosted cluster has the domain {wish.domain}.")
+        return
+    found = f"{wish.domain} is the domain of hosted cluster {_and(map(_full_name, others))} as well."
+    was_first = this is not None and all(is_elder(this, other) for other in others)
+    yield Check(name, "warning" if was_first else "failed", found, "Choose another name or base domain.")
 
 
 def wanted_names(wish: Wish) -> list[str]:

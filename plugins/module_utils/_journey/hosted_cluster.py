@@ -147,7 +147,7 @@ class Run:
     # -- what is refused ---------------------------------------------------------------------------------------------
 
     def _refuse(self, live: Object | None) -> None:
-        refuse_options_of_removal(self.params, ("force", "remove_credentials", "erase"))
+        refuse_options_of_removal(self.params, ("force", "remove_credentials", "erase", "dns_names"))
         cluster_manifest.refuse_contradictions(self.params, live)
         if live is None:
             cluster_manifest.refuse_incomplete(self.params, self.label)

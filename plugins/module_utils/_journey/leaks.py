@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import LEAVING, Named, belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.dns_names import domains_of
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import claim_to_erase, tag_of
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.remains import Remains, gather
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.fields import is_deleted, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import PAUSED, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
@@ -230,13 +232,19 @@ def _vms(remains: Remains) -> Iterator[Leak]:
 def _dns(remains: Remains) -> Iterator[Leak]:
     if remains.is_there:
         return
-    own = [name for name in dict.fromkeys((remains.name, remains.infra_id)) if name]
-    made_by_provider = re.compile(rf"({'|'.join(map(re.escape, own))})-[a-z0-9]{{6}}\..+")
-    made_for_it = re.compile(rf"(api|api-int|\*\.apps|apps|oauth|konnectivity|ignition)\.{re.escape(remains.name)}\..+")
+    living = [other for other in remains.others if not is_deleted(other)]
+    # The provider calls its names after the cluster, and another namespace may have one of the same name.
+    shared = {text(other, "metadata", "name") for other in living}
+    own = [name for name in dict.fromkeys((remains.name, remains.infra_id)) if name and name not in shared]
+    made_by_provider = re.compile(rf"({'|'.join(map(re.escape, own)) or '(?!)'})-[a-z0-9]{{6}}\..+")
+    made_for_it = re.compile(
+        rf"(api|api-int|\*\.apps|apps|oauth|konnectivity|ignition)\.(?P<domain>{re.escape(remains.name)}\..+)"
+    )
+    taken = frozenset().union(*map(domains_of, living))
     for record in remains.dns or ():
         fqdn = str(record.get("fqdn") or "")
-        by_provider = made_by_provider.fullmatch(fqdn)
-        if by_provider or made_for_it.fullmatch(fqdn):
+        by_provider, for_it = made_by_provider.fullmatch(fqdn), made_for_it.fullmatch(fqdn)
+        if by_provider or (for_it and for_it["domain"].lower() not in taken):
             whose = "the MAAS provider makes it and never removes it" if by_provider else "it was made for this cluster"
             yield Leak("dns_record", fqdn, f"{whose}, and the cluster is gone", "Remove it with the module dns_record.")
 

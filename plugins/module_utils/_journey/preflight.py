@@ -273,6 +273,12 @@ JUDGES: Sequence[Judge] = (
         lambda wish: bool(wish.base_domain),
     ),
     Judge(
+        "names of the cluster",
+        ("clusters",),
+        lambda wish, facts: checks.names_taken(wish, facts["clusters"]),
+        lambda wish: bool(wish.base_domain),
+    ),
+    Judge(
         "rights in MAAS",
         ("user",),
         lambda wish, facts: checks.rights_in_maas(wish, facts["user"]),

@@ -18,6 +18,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Belonging, Named, belonging
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.dns_names import ClusterNames
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import Erasing, claim_to_erase
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.giving_back import (
     GivingBack,
@@ -57,7 +58,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._spec import Optio
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
-# For both modules; `remove_credentials` is for hosted_cluster alone.
+# For both modules, and for hosted_cluster alone.
 REMOVAL_OPTIONS: Options = {
     "force": {"type": "bool", "default": False},
     "stall_timeout": {"type": "float", "default": 300.0},
@@ -65,6 +66,15 @@ REMOVAL_OPTIONS: Options = {
     "erase": {"type": "bool"},
 }
 CREDENTIALS_OPTION: Options = {"remove_credentials": {"type": "bool", "default": False}}
+NAMES_OPTION: Options = {
+    "dns_names": {
+        "type": "dict",
+        "options": {
+            "api_addresses": {"type": "list", "elements": "str"},
+            "apps_addresses": {"type": "list", "elements": "str"},
+        },
+    },
+}
 
 MANAGED = "app.kubernetes.io/managed-by=metalshift.maas,metalshift.maas/hosted-cluster={}"
 
@@ -80,6 +90,7 @@ class Removal:
     warnings: list[str] = field(default_factory=list)
     changed: bool = False
     _concerns_maas: bool = False
+    _names: ClusterNames | None = None
 
     def __post_init__(self) -> None:
         task = self.task
@@ -99,6 +110,7 @@ class Removal:
         if on_maas:
             self._note(scene)
         mine = self._made_by_us()
+        self._names = self._looked_up(scene)
         self.plan = self._planned(scene, mine)
         if self.task.check:
             return self._result(changed=bool(self.plan))
@@ -107,8 +119,12 @@ class Removal:
             self.down.ask((*scene.of(NODE_POOLS), *scene.of(HOSTED_CLUSTERS)))
             if scene.of(HOSTED_CLUSTERS) and mine:
                 self.warnings.append("The Secrets stay: the cluster needs them until it is gone, and wait is false.")
+            if self._names and self._names.steps():
+                self.warnings.append("The names in MAAS stay: the cluster is not gone yet, and wait is false.")
             return self._result()
         self.down.take_down(scene)
+        if self._names:
+            self._names.remove()
         stays = self._give_back() if on_maas else None
         if on_maas and self.wanted.erase:
             stays = self._erase() or stays
@@ -118,18 +134,29 @@ class Removal:
 
     def _result(self, *, changed: bool = False, failure: Failure | None = None) -> Result:
         self.task.trace_requests()
+        names = self._names
         return Result(
-            changed=changed or self.changed or self.down.changed,
+            changed=changed or self.changed or self.down.changed or bool(names and names.changed),
             values={
                 "node_pool" if self.wanted.pool else "hosted_cluster": {},
                 "machines": [one.to_dict() for one in self.noted],
                 "removed": self.removed,
                 "forced": self.down.forced,
+                **({"dns_names": [one.to_dict() for one in names.found]} if names else {}),
             },
             plan=self.plan,
             failure=failure,
-            warnings=self.warnings,
+            warnings=[*self.warnings, *(names.warnings if names else ())],
         )
+
+    def _looked_up(self, scene: Scene) -> ClusterNames | None:
+        """The names in MAAS, while the cluster says yet where it is."""
+        if self.wanted.pool or self.task.params.get("dns_names") is None:
+            return None
+        machines = [*scene.of(MACHINES), *scene.of(MAAS_MACHINES)]
+        names = ClusterNames(self.task, self.wanted.namespace, self.wanted.cluster, self.down.owner.cluster, machines)
+        names.look()
+        return names
 
     def _on_maas(self, scene: Scene) -> bool:
         platforms = {
@@ -297,6 +324,7 @@ class Removal:
             known = {one.system_id for one in self.noted}
             left = [one for one in self._left_to_erase(self._erasing()) if one["system_id"] not in known]
             steps += [Step("erase", address(machine), "an earlier run did not come to it") for machine in left]
+        steps += self._names.steps() if self._names else []
         steps += [Step("delete", label(body), "it was made for the cluster") for body in mine]
         return Plan(steps)
 

@@ -289,6 +289,40 @@ def test_names_that_nobody_resolves_are_told() -> None:
     assert "api-int.demo.example.com and console.apps.demo.example.com do not resolve" in check.found
 
 
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "status"),
+    [
+        ("", {}, "failed"),
+        (LATE, {}, "failed"),
+        (EARLY, {}, "warning"),
+        ("", {"name": "another"}, "ok"),
+        ("", {"base": "example.org"}, "ok"),
+        ("", {"name": "another", "prefix": "demo"}, "failed"),
+    ],
+)
+def test_a_name_and_base_domain_that_another_cluster_has(own: str, other: dict[str, str], status: str) -> None:
+    rival = cluster(other.get("name", "demo"), "2026-03-01T00:00:00Z")
+    rival["metadata"]["namespace"] = "tenants"
+    rival["spec"] = {"dns": {"baseDomain": other.get("base", "example.com"), "baseDomainPrefix": other.get("prefix")}}
+    clusters = [rival, *([cluster("demo", own)] if own else [])]
+    check = only(checks.names_taken(wish(), clusters))
+    assert check.status == status
+    assert ("tenants/" in check.found) is (status != "ok")
+
+
+@pytest.mark.parametrize(("name", "status"), [("prod-x", "failed"), ("prod.x", "failed"), ("x", "ok")])
+def test_a_namespace_that_is_anothers(name: str, status: str) -> None:
+    """clusters-prod-x is that of clusters/prod-x, and of clusters-prod/x."""
+    check = only(
+        checks.control_plane_namespace_is_free(wish(namespace="clusters-prod", name="x"), [cluster(name, EARLY)])
+    )
+    assert check.status == status
+    assert ("clusters/prod" in check.found) is (status == "failed")
+
+
 # -- the management cluster ----------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The names in MAAS of two hosted clusters with one name and base domain, in two namespaces: each keeps its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from hosted.stopped import Stopped, destroy, sweep
+from integration.harness import run_task
+from lab.kube.api import HOSTED_CLUSTERS, Api
+from lab.kube.bare import api_server
+from lab.programs import Programs
+from lab.simulator import Simulator
+
+DOMAIN = "one.lab.example"
+NAMES = ("api", "api-int", "*")
+HERE, THERE, ELSEWHERE = "10.99.0.101", "10.99.0.102", "10.99.0.103"
+GIVEN = {"name": "one", "base_domain": "lab.example", "dns": True}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("management")
+
+
+@pytest.fixture(scope="module")
+def server(programs: Programs, folder: Path) -> Iterator[Api]:
+    with api_server(programs, folder, kinds=True, controllers=True) as api:
+        yield api
+
+
+@pytest.fixture
+def api(server: Api) -> Iterator[Api]:
+    for namespace in ("clusters", "other"):
+        Stopped(server, namespace, "one").namespaces()
+    yield server
+    sweep(server)
+
+
+@pytest.fixture
+def sim() -> Iterator[Simulator]:
+    with Simulator() as simulator:
+        yield simulator
+
+
+def names(sim: Simulator, address: str) -> Client:
+    """What a creation with these addresses has made."""
+    client = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    for domain in (DOMAIN, f"apps.{DOMAIN}"):
+        client.post("domains/", {"name": domain, "authoritative": "true"})
+    for name in NAMES:
+        domain = f"apps.{DOMAIN}" if name == "*" else DOMAIN
+        client.post("dnsresources/", {"name": name, "domain": domain, "ip_addresses": address})
+    return client
+
+
+def known(client: Client) -> tuple[list[str], list[str]]:
+    """The names and domains of the cluster that MAAS has."""
+    records = [str(one["fqdn"]) for one in client.get("dnsresources/")]
+    domains = [str(one["name"]) for one in client.get("domains/")]
+    return sorted(one for one in records if DOMAIN in one), sorted(one for one in domains if DOMAIN in one)
+
+
+ALL = ([f"*.apps.{DOMAIN}", f"api-int.{DOMAIN}", f"api.{DOMAIN}"], [f"apps.{DOMAIN}", DOMAIN])
+
+
+def cluster(api: Api, namespace: str, address: str) -> None:
+    """One that goes at once when it is deleted."""
+    Stopped(api, namespace, "one", finalizers=False, address=address).create(pool="")
+
+
+def test_whoever_goes_leaves_the_names_of_the_one_that_lives(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, "clusters", HERE)
+    cluster(api, "other", THERE)
+    client = names(sim, HERE)
+    gone = destroy(folder, sim, namespace="other", **GIVEN)
+    assert gone.status == 0, gone.output
+    assert [body["metadata"]["namespace"] for body in api.list(HOSTED_CLUSTERS)] == ["clusters"]
+    assert known(client) == ALL
+    told = " ".join(gone.output.split())
+    assert (
+        f"The name api.{DOMAIN} stays in MAAS: it points at {HERE}, and hosted cluster clusters/one has the same"
+        in told
+    )
+
+    foreseen = destroy(folder, sim, "--check", "--diff", namespace="clusters", **GIVEN)
+    assert f"dns_record api.{DOMAIN} A (delete)" in foreseen.output
+    assert f"domain {DOMAIN} (delete: nothing else is in it)" in foreseen.output
+    assert known(client) == ALL
+    last = destroy(folder, sim, namespace="clusters", **GIVEN)
+    assert last.status == 0, last.output
+    assert known(client) == ([], [])
+
+
+def removed(sim: Simulator, folder: Path, namespace: str, *, check: bool = False, **dns_names: Any) -> dict[str, bool]:
+    args = {"kubeconfig": str(folder / "kubeconfig"), "namespace": namespace, "name": "one", "state": "absent"}
+    args |= {"base_domain": "lab.example", "dns_names": dns_names, "wait_sleep": 0.1, "stall_timeout": 40}
+    done = run_task(sim, "hosted_cluster", args, check=check)
+    return {one["fqdn"]: one["removed"] for one in done["dns_names"]}
+
+
+def test_the_one_that_its_names_point_at_takes_them_along(api: Api, sim: Simulator, folder: Path) -> None:
+    """Its namesake has been created since, and has not written its own yet."""
+    cluster(api, "clusters", HERE)
+    cluster(api, "other", THERE)
+    client = names(sim, HERE)
+    assert removed(sim, folder, "clusters", check=True, apps_addresses=[HERE]) == dict.fromkeys(ALL[0], True)
+    assert removed(sim, folder, "clusters", apps_addresses=[HERE]) == dict.fromkeys(ALL[0], True)
+    # The domains are those of the other one as well.
+    assert known(client) == ([], ALL[1])
+
+
+def test_a_name_that_points_elsewhere_stays(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, "clusters", HERE)
+    client = names(sim, ELSEWHERE)
+    found = removed(sim, folder, "clusters")
+    assert {fqdn for fqdn, gone in found.items() if not gone} == {f"api.{DOMAIN}", f"api-int.{DOMAIN}"}
+    assert known(client) == (ALL[0][1:], [DOMAIN])
+
+
+@pytest.mark.parametrize("given", [{}, {"api_addresses": [HERE]}])
+def test_a_run_that_was_killed_is_made_up_for(api: Api, sim: Simulator, folder: Path, given: dict[str, Any]) -> None:
+    """The cluster is gone, and its names are there."""
+    client = names(sim, HERE)
+    assert removed(sim, folder, "clusters", **given) == dict.fromkeys(ALL[0], True)
+    assert known(client) == ([], [])
+    assert removed(sim, folder, "clusters", **given) == {}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._journey import taking_down
 from hosted.stopped import HASTE, LADDER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
 from lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api
@@ -86,6 +87,60 @@ def test_a_run_that_was_killed_after_the_objects_went_leaves_the_mark(api: Api, 
     done = remove(folder, sim, force=True)
     assert not done.failed, done.msg
     assert sim.find("n1").status.name == "READY"
+
+
+def test_force_waits_once_for_who_does_not_run(
+    api: Api, sim: Simulator, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pool hangs first and the rest of the cluster then, both at programs that are not there."""
+    monkeypatch.setattr(taking_down, "AFTER_FORCE", 0.2)
+    cluster(api, sim.machine("n1", status="Deployed"))
+    done = remove(folder, sim, force=True, stall_timeout=15, wait_timeout=28)
+    assert not done.failed, done.msg
+    assert left(api) == []
+
+
+def test_a_force_that_comes_to_its_time_names_the_machines_that_are_held(
+    api: Api, sim: Simulator, folder: Path
+) -> None:
+    machine = sim.machine("n1", status="Deployed")
+    cluster(api, machine)
+    late = remove(folder, sim, force=True, stall_timeout=1, wait_timeout=4)
+    assert late["failure"]["kind"] == "timeout"
+    assert "MaasMachine" not in left(api)
+    assert f"Not given back yet: machine n1 ({machine.system_id}) (it is still Deployed)." in late.msg
+    assert late["failure"]["hint"].startswith("Run the task again to go on from here")
+    done = remove(folder, sim, force=True)
+    assert not done.failed, done.msg
+    assert sim.find("n1").status.name == "READY"
+
+
+def test_a_release_that_failed_is_asked_for_once_more(api: Api, sim: Simulator, folder: Path) -> None:
+    """Nothing in Kubernetes names the machine any more, and MAAS tries nothing again by itself."""
+    machine = sim.machine("n1", status="Failed releasing", annotations=MARK)
+    fault = sim.fault("machine", hostname="n1", action="release", times=0)
+    broken = remove(folder, sim)
+    assert broken["failure"]["kind"] == "failed_state"
+    assert "it was released once more, and it is in Releasing failed" in broken.msg
+    assert broken["failure"]["hint"] == "Look at its events in MAAS, then run the task again."
+    assert len([entry for entry in sim.requests if "op-release" in str(entry) or "op=release" in str(entry)]) == 1
+    sim.heal(fault)
+    foreseen = remove(folder, sim, check=True)
+    assert [entry["after_header"].partition(":")[0] for entry in foreseen["diff"]] == [
+        f"machine n1 ({machine.system_id}) (release"
+    ]
+    done = remove(folder, sim)
+    assert (done.failed, done.changed) == (False, True), done.msg
+    assert [(one["hostname"], one["outcome"]) for one in done["machines"]] == [("n1", "ready")]
+    assert machine.status.name == "READY"
+
+
+def test_disks_that_were_not_erased_are_not_given_away_without_force(api: Api, sim: Simulator, folder: Path) -> None:
+    machine = sim.machine("n1", status="Failed disk erasing", annotations=MARK)
+    told = remove(folder, sim)
+    assert told["failure"]["kind"] == "failed_state"
+    assert "Set force: true" in told["failure"]["hint"]
+    assert machine.status.name == "FAILED_DISK_ERASING"
 
 
 @pytest.mark.parametrize(

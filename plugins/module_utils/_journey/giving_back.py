@@ -77,6 +77,11 @@ class Noted:
         return f"machine {self.hostname} ({self.system_id})" if self.hostname else f"machine {self.system_id}"
 
     @property
+    def release_failed(self) -> bool:
+        """Whether MAAS could not release it, and nobody asks for that any more."""
+        return self.status == Status.FAILED_RELEASING.label
+
+    @property
     def is_foreign(self) -> bool:
         return self.belonging.verdict in ("foreign", "unsure")
 
@@ -204,6 +209,12 @@ class GivingBack:
         last = self._patience.until(look, settled, tell)
         return last if last is not None else self._looked(noted)
 
+    def outcomes(self, noted: Sequence[Noted]) -> list[Noted]:
+        """What has become of them by now, without a hand in it."""
+        known = self._machines.read(one.system_id for one in noted)
+        found = ((one, outcome_of(known.get(one.system_id), one, self._cluster)) for one in noted)
+        return [replace(one, outcome=outcome, reason=reason) for one, (outcome, reason) in found]
+
     def _looked(self, noted: Sequence[Noted]) -> list[Noted]:
         known = self._machines.read(one.system_id for one in noted)
         return [self._judged(known.get(one.system_id), one) for one in noted]
@@ -218,15 +229,20 @@ class GivingBack:
                     raise
                 return replace(one, outcome="taken", reason="somebody else has it by now")
         outcome, reason = outcome_of(machine, one, self._cluster)
-        if outcome in ("held", "failed") and self._release and machine is not None:
+        # A release that failed is asked for once more: nobody else does, and MAAS may be healed by now. An erasure that
+        # failed is not: its disks may still hold what was to be erased.
+        again = machine is not None and Status(machine["status"]) is Status.FAILED_RELEASING and outcome == "failed"
+        if machine is not None and (again or (outcome in ("held", "failed") and self._release)):
+            if self._released.get(one.system_id) == "":
+                # It was released, and came back to this: once more would be a circle.
+                return replace(one, outcome=outcome, reason=f"it was released once more, and {reason}")
             reason = self._given_back(machine, one) or reason
-            outcome = outcome if one.system_id not in self._released or self._released[one.system_id] else "leaving"
+            outcome = "leaving" if self._released.get(one.system_id) == "" else outcome
         return replace(one, outcome=outcome, reason=reason)
 
     def _given_back(self, machine: dict[str, Any], one: Noted) -> str:
         """Release the machine, once; why that cannot be."""
         if one.system_id in self._released:
-            # It was released, and came back to this: once more would be a circle.
             return self._released[one.system_id]
         status = Status(machine["status"])
         if str((machine.get("workload_annotations") or {}).get(CLUSTER) or "") != self._cluster:
@@ -263,7 +279,7 @@ class GivingBack:
             if only_late
             else (
                 "Look at its events in MAAS, then run the task again."
-                if self._release
+                if self._release or all(self._released.get(one.system_id) == "" for one in stuck)
                 else "Set force: true to have the machines released through MAAS itself."
             )
         )

@@ -58,6 +58,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal impo
     name_of,
     obstacles,
     pool_of,
+    runs,
     stage,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
@@ -75,6 +76,7 @@ KEEPS_NAMESPACE = "hypershift.openshift.io/skip-delete-hosted-controlplane-names
 TICK = 1.0
 # When nothing has moved for so long, what it hangs at is said; it may still get better.
 HANGS = 30.0
+GO_ON = "Run the task again to go on from here; wait_timeout is how long it may take."
 # Force has waited once. What its own acts set free needs no long wait each time.
 AFTER_FORCE = 10.0
 
@@ -129,6 +131,10 @@ class TakingDown:
         self.owner = ControlPlaneOwner(self.wanted.namespace, self.wanted.cluster)
         self._told: dict[str, str] = {}
         self._explained = self.task.clock.now() - HANGS
+        # How long nothing may move before something is done about it.
+        self._limit = self.wanted.stall
+        # The programs that force has waited for once; an empty name stands for whoever is not known.
+        self._given_up: set[str] = set()
 
     # -- reading --------------------------------------------------------------------------------------------
 
@@ -261,7 +267,7 @@ class TakingDown:
     def _until(self, watching: Watching, gone: Callable[[Scene], bool]) -> None:
         """Wait until that is gone; act when nothing moves, if the task says so."""
         clock = self.task.clock
-        seen, since, limit = None, clock.now(), self.wanted.stall
+        seen, since = None, clock.now()
         while True:
             scene = self._now(watching)
             if scene is not None:
@@ -274,14 +280,14 @@ class TakingDown:
                     self.ask(self._next_left_over(scene))
                 mark = footprint(scene)
                 if mark != seen:
-                    seen, since, limit = mark, clock.now(), min(limit, self.wanted.stall)
-                stalled = clock.now() - since
+                    seen, since, self._limit = mark, clock.now(), min(self._limit, self.wanted.stall)
+                stalled, limit = clock.now() - since, self._limit
                 late = self.patience.left <= 0
                 # What explains a hang takes a hundred requests.
                 due = stalled >= min(HANGS, limit) and clock.now() - self._explained >= HANGS
                 if due or stalled >= limit or late:
                     self._explained = clock.now()
-                    limit, acted = self._hanging(scene, stalled, limit, late)
+                    self._limit, acted = self._hanging(scene, stalled, limit, late)
                     since = clock.now() if acted else since
             elif self.patience.left <= 0:
                 raise self._unread(watching)
@@ -342,7 +348,8 @@ class TakingDown:
 
     def _hanging(self, scene: Scene, stalled: float, limit: float, late: bool) -> tuple[float, bool]:
         """Say what it hangs at, and after long enough act or fail. The time to wait next, and whether it acted."""
-        found = obstacles(self.caretakers.detailed(scene))
+        detailed = self.caretakers.detailed(scene)
+        found = obstacles(detailed)
         for one in found:
             if self._told.get(one.label) != one.text:
                 self._told[one.label] = one.text
@@ -356,11 +363,19 @@ class TakingDown:
             if found and all(_is_draining(one) for one in found):
                 return self.patience.timeout, False
             raise self._stuck(found, "failed_state", f"and nothing has moved for {in_words(stalled)}")
+        hopeless = all(self._is_hopeless(detailed, one) for one in found)
+        if self._given_up and not hopeless and stalled < self.wanted.stall:
+            # Who runs, and has not been waited for yet, is given the whole time.
+            return self.wanted.stall, False
+        self._given_up.update(one.program for one in found)
         # Two obstacles may ask for the same.
         acts = {f"{act.verb} {act.label}": act for one in found for act in one.acts}
         for act in acts.values():
             self._force(act)
         return min(AFTER_FORCE, self.wanted.stall), True
+
+    def _is_hopeless(self, scene: Scene, obstacle: Obstacle) -> bool:
+        return obstacle.program in self._given_up or not runs(scene, obstacle.program)
 
     def _force(self, act: Act) -> None:
         body = act.body
@@ -395,7 +410,7 @@ class TakingDown:
             f"{self.wanted.label} is not gone {since}. {texts}",
             object=found[0].label if found else self.wanted.label,
             reason=texts,
-            hint=found[0].hint if found else "Run the task again to wait on.",
+            hint=found[0].hint if found and not self.wanted.force else GO_ON,
             events=list(self._told.values()),
         )
 

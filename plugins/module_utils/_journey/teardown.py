@@ -122,7 +122,10 @@ class Removal:
             if self._names and self._names.steps():
                 self.warnings.append("The names in MAAS stay: the cluster is not gone yet, and wait is false.")
             return self._result()
-        self.down.take_down(scene)
+        try:
+            self.down.take_down(scene)
+        except Failure as failure:
+            return self._result(failure=self._with_machines(failure) if on_maas else failure)
         if self._names:
             self._names.remove()
         stays = self._give_back() if on_maas else None
@@ -316,7 +319,7 @@ class Removal:
         steps += [
             Step("release", one.title, one.belonging.reason, {"status": one.status}, {"status": "Ready"})
             for one in self.noted
-            if one.belonging.verdict == "ours" and (one.maas_machine or self.wanted.force)
+            if one.belonging.verdict == "ours" and (one.maas_machine or self.wanted.force or one.release_failed)
         ]
         if self.wanted.erase and self._concerns_maas:
             going = [one.title for one in self.noted if one.belonging.verdict == "ours"]
@@ -370,6 +373,19 @@ class Removal:
         self.noted = back.until_free(self.noted)
         self.changed = self.changed or back.changed
         return back.failure(f"{self.wanted.label} is gone", self.noted)
+
+    def _with_machines(self, failure: Failure) -> Failure:
+        """The same with the machines that the cluster has in MAAS still: what named them may be gone by now."""
+        if failure.kind not in ("timeout", "failed_state"):
+            return failure
+        try:
+            self.noted = GivingBack(self.task, self.patience, self.wanted.owner).outcomes(self.noted)
+        except Failure:
+            return failure
+        held = [f"{one.title} ({one.reason})" for one in self.noted if one.outcome in ("held", "failed")]
+        if not held:
+            return failure
+        return replace(failure, message=f"{failure.message} Not given back yet: {', '.join(held)}.")
 
     def _erasing(self) -> Erasing:
         return Erasing(self.task, self.patience, claim_to_erase(self.wanted.owner), self.wanted.owner)

@@ -257,6 +257,8 @@ class Obstacle:
     text: str
     hint: str
     acts: Sequence[Act] = ()
+    # The program that should do it; empty if nobody is known.
+    program: str = ""
 
     @property
     def label(self) -> str:
@@ -309,7 +311,7 @@ def _idle(scene: Scene, body: Object, part: Object) -> Obstacle:
     why = _paused(scene, part) or _paused(scene, body) or _not_running(scene, who) or _said(body)
     reason, hint = why or (f"{_it(scene, who)} runs, and has not done so", f"Look into the log of {_it(scene, who)}.")
     text = f"{label(part)} is not deleted although {label(body)} is: {who.title} should do it, and {reason}."
-    return Obstacle(part, "", text, hint, (Act("delete", part),))
+    return Obstacle(part, "", text, hint, (Act("delete", part),), who.deployment)
 
 
 def _leaf(scene: Scene, body: Object) -> Obstacle:
@@ -326,7 +328,7 @@ def _leaf(scene: Scene, body: Object) -> Obstacle:
     finalizer, who = known[0]
     reason, hint = _why(scene, body, who)
     text = f"{label(body)} keeps its finalizer {finalizer}: {who.title} removes it once {who.once}, and {reason}."
-    return Obstacle(body, finalizer, text, hint, _acts(scene, body, held))
+    return Obstacle(body, finalizer, text, hint, _acts(scene, body, held), who.deployment)
 
 
 def _unknown(body: Object, held: Sequence[str]) -> Obstacle:
@@ -394,6 +396,13 @@ def _not_running(scene: Scene, who: Caretaker) -> tuple[str, str] | None:
             "Find out why its pods do not start, then run the task again; or set force: true.",
         )
     return None
+
+
+def runs(scene: Scene, program: str) -> bool:
+    """Whether a program that should do something can, as far as that is known."""
+    if scene.programs is None or program not in scene.programs:
+        return True
+    return bool(((scene.programs[program] or {}).get("status") or {}).get("availableReplicas"))
 
 
 def _said(body: Object) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from lab.kube.api import (
     NAMESPACES,
     NODE_POOLS,
     Api,
+    ApiError,
     Object,
     Resource,
 )
@@ -160,8 +162,22 @@ def objects(api: Api, *namespaces: str) -> dict[str, bool]:
     return {f"{body['kind']} {body['metadata']['name']}": "deletionTimestamp" in body["metadata"] for body in found}
 
 
+def until_served(api: Api) -> None:
+    """A server that has just learnt of a kind refuses it for a moment."""
+    deadline = time.monotonic() + 30
+    for resource, _finalizer in LADDER.values():
+        while True:
+            try:
+                api.list(resource)
+                break
+            except ApiError:
+                assert time.monotonic() < deadline, f"{resource} is not served"
+                time.sleep(0.1)
+
+
 def sweep(api: Api) -> None:
     """Take all of it away again."""
+    until_served(api)
     for resource, _finalizer in LADDER.values():
         for body in api.list(resource):
             name, namespace = body["metadata"]["name"], body["metadata"]["namespace"]

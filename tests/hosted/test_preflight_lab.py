@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Wish
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.preflight import rights
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.rights import NEEDED, questions
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from hosted.play import run
 from integration.harness import Outcome
-from lab.kube.api import NAMESPACES
+from lab.kube.api import NAMESPACES, Resource
 from lab.kube.handle import Lab
 from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
 
@@ -57,6 +56,8 @@ def check(outcome: Outcome, name: str) -> Mapping[str, str]:
 
 
 def test_a_lab_is_fit_for_a_hosted_cluster_and_nothing_is_written(lab: Lab) -> None:
+    supported = Resource("v1", "configmaps")
+    lab.until("the operator says what it supports", lambda: lab.api.get(supported, "supported-versions", "hypershift"))
     outcome = run(lab, "hosted_cluster_preflight", wished(lab))
     assert not outcome.failed, outcome.msg
     statuses = {each["name"]: each["status"] for each in outcome["preflight"]["checks"]}
@@ -117,33 +118,44 @@ def test_a_user_who_may_little_is_told_what_is_missing(lab: Lab) -> None:
     assert "could not be checked" in operator["found"]
 
 
-def test_who_has_the_rights_of_the_table_and_no_others_can_make_a_cluster(lab: Lab) -> None:
-    wish = Wish("clusters", "entitled")
-    inner = control_plane_namespace(wish.namespace, wish.name)
-    lab.api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inner}})
-    for namespace in (wish.namespace, inner):
+def entitled(lab: Lab, wish: Wish, *journeys: str) -> dict[str, str]:
+    """The way in for a user with the rights of these journeys and no others."""
+    asked = [question for journey in journeys for question in questions(wish.namespace, wish.name, journey)]
+    for namespace in (wish.namespace, ""):
         kinds: dict[Kind, list[str]] = defaultdict(list)
-        for verb, kind, place in rights(wish):
-            kinds[kind] += [verb] if place == namespace else []
+        for verb, kind, place in dict.fromkeys(asked):
+            # The namespace of a control plane comes and goes, and roles in it go with it.
+            if (place == wish.namespace) is bool(namespace):
+                kinds[kind].append(verb)
         rules = [
-            {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": verbs}
-            for kind, verbs in kinds.items()
-            if verbs
+            {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": verbs} for kind, verbs in kinds.items()
         ]
-        entitled = {"kubeconfig": str(lab.user("entitled", rules, namespace=namespace))}
-    args = {**wished(lab), "name": wish.name, **entitled}
+        kubeconfig = lab.user("entitled", rules, namespace=namespace)
+    return {"kubeconfig": str(kubeconfig)}
+
+
+def test_who_has_the_rights_of_the_table_and_no_others_can_make_and_remove_a_cluster(lab: Lab) -> None:
+    wish = Wish("clusters", "entitled")
+    if lab.api.get(NAMESPACES, wish.namespace) is None:
+        lab.api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": wish.namespace}})
+    way = entitled(lab, wish, *NEEDED)
+    args = {**wished(lab), "name": wish.name, **way}
     looked = run(lab, "hosted_cluster_preflight", {**args, "checks": ["rights in Kubernetes"]})
     assert check(looked, "rights in Kubernetes")["status"] == "ok"
 
     shared = {key: args[key] for key in ("name", "release", "base_domain", "services_address", "provider_image")}
-    shared |= {"pull_secret": args["pull_secret"], "wait": False, **entitled}
+    shared |= {"pull_secret": args["pull_secret"], "wait_for": "control_plane", "wait_timeout": 400, **way}
     made = run(lab, "hosted_cluster", shared)
     assert not made.failed, made.msg
-    pool = {**POOL, "cluster": wish.name, "wait": False, **entitled}
+    pool = {**POOL, "replicas": 1, "cluster": wish.name, "wait_timeout": 400, **way}
     pool["config"] = [{"name": "empty", "content": json.dumps(MACHINE_CONFIG)}]
     grown = run(lab, "node_pool", pool)
     assert not grown.failed, grown.msg
-    gone = run(lab, "hosted_cluster", {"name": wish.name, "state": "absent", "wait_timeout": 300})
+    page = run(lab, "hosted_cluster_diagnosis", {"name": wish.name, "leaks": False, **way})
+    assert [one["what"] for one in page["diagnosis"] if "may not" in one["what"]] == []
+    scaled = run(lab, "node_pool", {"name": POOL["name"], "replicas": 0, "wait_timeout": 400, **way})
+    assert not scaled.failed, scaled.msg
+    gone = run(lab, "hosted_cluster", {"name": wish.name, "state": "absent", "wait_timeout": 400, **way})
     assert not gone.failed, gone.msg
 
 

@@ -95,7 +95,7 @@ def test_force_waits_once_for_who_does_not_run(
     """The pool hangs first and the rest of the cluster then, both at programs that are not there."""
     monkeypatch.setattr(taking_down, "AFTER_FORCE", 0.2)
     cluster(api, sim.machine("n1", status="Deployed"))
-    done = remove(folder, sim, force=True, stall_timeout=15, wait_timeout=28)
+    done = remove(folder, sim, force=True, stall_timeout=25, wait_timeout=57)
     assert not done.failed, done.msg
     assert left(api) == []
 
@@ -107,7 +107,6 @@ def test_a_force_that_comes_to_its_time_names_the_machines_that_are_held(
     cluster(api, machine)
     late = remove(folder, sim, force=True, stall_timeout=1, wait_timeout=4)
     assert late["failure"]["kind"] == "timeout"
-    assert "MaasMachine" not in left(api)
     assert f"Not given back yet: machine n1 ({machine.system_id}) (it is still Deployed)." in late.msg
     assert late["failure"]["hint"].startswith("Run the task again to go on from here")
     done = remove(folder, sim, force=True)
@@ -118,7 +117,7 @@ def test_a_force_that_comes_to_its_time_names_the_machines_that_are_held(
 def test_a_release_that_failed_is_asked_for_once_more(api: Api, sim: Simulator, folder: Path) -> None:
     """Nothing in Kubernetes names the machine any more, and MAAS tries nothing again by itself."""
     machine = sim.machine("n1", status="Failed releasing", annotations=MARK)
-    fault = sim.fault("machine", hostname="n1", action="release", times=0)
+    fault = sim.fault("machine", hostname="n1", action="release", times=-1)
     broken = remove(folder, sim)
     assert broken["failure"]["kind"] == "failed_state"
     assert "it was released once more, and it is in Releasing failed" in broken.msg

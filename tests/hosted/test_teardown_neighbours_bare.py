@@ -17,13 +17,14 @@ import pytest
 from hosted.cases import CLUSTER
 from hosted.stopped import CONFIG_MAPS, OF_CLUSTER, Stopped, left, objects, remove, sweep
 from integration.harness import run_task
-from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, Api
+from lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
 
 # `clusters/prod-x` and `clusters-prod/x`: their control planes have one namespace.
 LIVE, MISSPELT, PLACE = ("clusters", "prod-x"), ("clusters-prod", "x"), "clusters-prod-x"
+PAUSED = "cluster.x-k8s.io/paused"
 WORKERS = ("MaasMachine", "Machine", "MachineSet", "MachineDeployment")
 
 
@@ -280,6 +281,32 @@ def test_the_parts_of_a_pool_that_is_gone_are_not_those_of_another(api: Api, sim
 
 
 def _named(api: Api, pool: str) -> tuple[Any, str, str]:
-    from lab.kube.api import NODE_POOLS
-
     return NODE_POOLS, pool, "clusters"
+
+
+def test_everybody_ends_a_pause_of_their_own(api: Api, sim: Simulator, folder: Path) -> None:
+    machines = {name: sim.machine(name, status="Deployed") for name in ("n1", "n2", "n3")}
+    shop = Stopped(api).namespaces().create(*machines.values())
+    way = {"kubeconfig": str(folder / "kubeconfig")}
+
+    def pause(name: str, *hosts: str) -> None:
+        ids = {"system_ids": [machines[host].system_id for host in hosts]} if hosts else {"state": "absent"}
+        done = run_task(sim, "cluster_api_pause", {**way, "name": name, **ids})
+        assert not done.failed, done.msg
+
+    def paused() -> set[str]:
+        return {
+            body["metadata"]["name"].rpartition("-")[2]
+            for resource in (MAAS_MACHINES, MACHINES)
+            for body in api.list(resource, shop.place)
+            if PAUSED in body["metadata"].get("annotations", {})
+        }
+
+    api.patch(MAAS_MACHINES, "np-s-n3", shop.place, {"metadata": {"annotations": {PAUSED: "true"}}})
+    pause("kvm1", "n1")
+    pause("kvm2", "n2")
+    assert paused() == {"n1", "n2", "n3"}
+    pause("kvm1")
+    assert paused() == {"n2", "n3"}
+    pause("kvm2")
+    assert paused() == {"n3"}

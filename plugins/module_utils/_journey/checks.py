@@ -26,6 +26,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity 
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.dns_names import sharing
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.registry import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._journey.rights import FIRST, JOURNEYS, NEEDED
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
     CONTROL_PLANE_OPERATOR_IMAGE,
     FIT,
@@ -815,16 +816,19 @@ def node_address(wish: Wish, nodes: Sequence[Object], resolved: Mapping[str, str
         yield Check("address of services", "ok", f"{_and(asked)} leads to a node of the management cluster.")
 
 
-def rights_in_kubernetes(refused: Sequence[str]) -> Iterator[Check]:
-    if refused:
-        yield Check(
-            "rights in Kubernetes",
-            "failed",
-            f"The user of the management cluster may not {_some(refused, 6)}.",
-            "Bind a role with these rights to it.",
-        )
-    else:
-        yield Check("rights in Kubernetes", "ok", "The user of the management cluster may do all that is needed.")
+def rights_in_kubernetes(refused: Mapping[str, Sequence[str]]) -> Iterator[Check]:
+    """What the user may not do, by journey: who may create a cluster may not yet be able to remove it."""
+    name, lacking = "rights in Kubernetes", {journey: found for journey, found in refused.items() if found}
+    if not lacking:
+        able = _and(JOURNEYS[journey] for journey in NEEDED)
+        yield Check(name, "ok", f"The user of the management cluster may do all that is needed to {able}.")
+        return
+    told = [
+        f"To {JOURNEYS[journey]} the user of the management cluster lacks: {', '.join(found)}."
+        for journey, found in lacking.items()
+    ]
+    status: Verdict = "failed" if set(lacking) & set(FIRST) else "warning"
+    yield Check(name, status, " ".join(told), "Bind a role with these rights to it.")
 
 
 # -- words ---------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey import checks, credentials, registry
+from ansible_collections.metalshift.maas.plugins.module_utils._journey import checks, credentials, registry, rights
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Check, Demand, Service, Wish
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
@@ -25,11 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     CRDS,
     DEPLOYMENTS,
     HOSTED_CLUSTERS,
-    HOSTED_CONTROL_PLANES,
     MAAS_MACHINES,
-    MACHINE_DEPLOYMENTS,
-    MACHINE_SETS,
-    MACHINES,
     NAMESPACES,
     NODE_POOLS,
     NODES,
@@ -38,7 +34,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     STORAGE_CLASSES,
     Kind,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
@@ -47,37 +42,6 @@ SUPPORTED_VERSIONS = "supported-versions"
 HOSTED_CLUSTERS_CRD = "hostedclusters.hypershift.openshift.io"
 AT_ONCE = 8
 
-OWN, INNER = "that of the hosted cluster", "that of its control plane"
-
-
-@dataclass(frozen=True)
-class Right:
-    """What the modules do with one kind, in one of the two namespaces."""
-
-    kind: Kind
-    place: str
-    verbs: str
-    on_maas_only: bool = False
-
-
-RIGHTS: Sequence[Right] = (
-    Right(HOSTED_CLUSTERS, OWN, "get list watch create patch delete"),
-    Right(NODE_POOLS, OWN, "get list watch create patch delete"),
-    Right(SECRETS, OWN, "get list create patch delete"),
-    Right(CONFIG_MAPS, OWN, "get list create patch delete"),
-    Right(HOSTED_CONTROL_PLANES, INNER, "get list watch"),
-    Right(MACHINE_DEPLOYMENTS, INNER, "list watch", on_maas_only=True),
-    # Nodes that cannot be drained any more are let go.
-    Right(MACHINE_SETS, INNER, "list watch patch", on_maas_only=True),
-    Right(MACHINES, INNER, "list watch patch", on_maas_only=True),
-    # What the provider sleeps over is touched, and what it may not do to machines of others is paused.
-    Right(MAAS_MACHINES, INNER, "list watch patch", on_maas_only=True),
-    # What the control-plane operator writes into the hosted cluster.
-    Right(CONFIG_MAPS, INNER, "get", on_maas_only=True),
-    # A changed key of MAAS is brought to the running provider.
-    Right(SECRETS, INNER, "get patch", on_maas_only=True),
-    Right(DEPLOYMENTS, INNER, "list patch", on_maas_only=True),
-)
 EVERYTHING = Kind("*/*", "*", "*")
 
 # The services of a control plane that platform MAAS publishes.
@@ -101,30 +65,22 @@ class Judge:
 # -- reading -------------------------------------------------------------------------------------------------------
 
 
-def _rights(task: Task, wish: Wish) -> list[str]:
-    """What the user may not do of what will be done. An administrator is known by one question."""
+def _rights(task: Task, wish: Wish) -> dict[str, list[str]]:
+    """What the user may not do, by what it is needed for. An administrator is known by one question."""
     if task.kube.may("*", EVERYTHING):
-        return []
-    asked = rights(wish)
+        return {}
+    operator = task.params["operator_namespace"]
+    needed = {
+        journey: rights.questions(wish.namespace, wish.name, journey, on_maas=wish.on_maas, operator_namespace=operator)
+        for journey in rights.NEEDED
+    }
     if not _has_namespace(task, wish.namespace):
-        asked.append(("create", NAMESPACES, ""))
-    answers = dict(each(asked, lambda question: task.kube.may(*question), AT_ONCE))
-    for answer in answers.values():
-        if isinstance(answer, Failure):
-            raise answer
-    refused = [question for question in asked if not answers[question]]
-    return [f"{verb} {kind.resource}" + (f" in {space}" if space else "") for verb, kind, space in refused]
-
-
-def rights(wish: Wish) -> list[tuple[str, Kind, str]]:
-    """The verb, kind and namespace of all that the modules do for this hosted cluster."""
-    places = {OWN: wish.namespace, INNER: control_plane_namespace(wish.namespace, wish.name)}
-    return [
-        (verb, right.kind, places[right.place])
-        for right in RIGHTS
-        if wish.on_maas or not right.on_maas_only
-        for verb in right.verbs.split()
-    ]
+        needed["create"].append(("create", NAMESPACES, ""))
+    lacking = set(rights.refused(task.kube, [question for asked in needed.values() for question in asked]))
+    return {
+        journey: [rights.in_words(question) for question in asked if question in lacking]
+        for journey, asked in needed.items()
+    }
 
 
 def _has_namespace(task: Task, name: str) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._journey import rights
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.belonging import Belonging, Named, belonging
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.dns_names import ClusterNames
@@ -101,7 +102,7 @@ class Removal:
     # -- the whole ------------------------------------------------------------------------------------------
 
     def converge(self) -> Result:
-        scene = self.down.look()
+        scene = self._looked()
         self._refuse_shared()
         self._tell_of_the_rest()
         on_maas = self._concerns_maas = self._on_maas(scene)
@@ -175,6 +176,27 @@ class Removal:
         return bool(self.task.params.get("maas_endpoint") and self.task.params.get("maas_api_key"))
 
     # -- before anything is deleted -------------------------------------------------------------------------
+
+    def _looked(self) -> Scene:
+        """What is left; all that the user may not do is said at once."""
+        try:
+            return self.down.look()
+        except Failure as failure:
+            if failure.kind != "forbidden":
+                raise
+            asked = rights.questions(self.wanted.namespace, self.wanted.cluster, "destroy")
+            lacking = [rights.in_words(one) for one in rights.refused(self.task.kube, asked)]
+            if not lacking:
+                raise
+            raise Failure(
+                "forbidden",
+                f"{self.wanted.label} cannot be removed: this user of the management cluster may not "
+                f"{', '.join(lacking)}.",
+                object=self.wanted.label,
+                reason=f"it may not {', '.join(lacking)}",
+                hint="Bind a role with these rights to it.",
+                status=failure.status,
+            ) from None
 
     def _refuse_shared(self) -> None:
         """HyperShift deletes the control plane's namespace with everything in it, whoever's it is."""

@@ -489,10 +489,19 @@ def test_ignition_by_anything_but_node_port_or_route_fails(services: list[Servic
     assert [check.name for check in checks.publishing(wish(services=services))] == names
 
 
-def test_rights_that_lack_are_told_and_not_all_of_forty() -> None:
-    check = only(checks.rights_in_kubernetes([f"get things{number}" for number in range(40)]))
-    assert check.status == "failed"
-    assert "and 34 more" in check.found
+@pytest.mark.parametrize(
+    ("refused", "status", "said"),
+    [
+        ({"create": [], "destroy": []}, "ok", "may do all that is needed to create and upgrade it, scale it, diagnose"),
+        ({"create": ["get things"], "destroy": []}, "failed", "To create and upgrade it the user"),
+        ({"create": [], "destroy": ["list a in x", "watch a in x"]}, "warning", "lacks: list a in x, watch a in x."),
+    ],
+)
+def test_rights_are_told_by_what_they_are_for(refused: dict[str, list[str]], status: str, said: str) -> None:
+    """Who may create a cluster learns before it that he could not remove it."""
+    check = only(checks.rights_in_kubernetes(refused))
+    assert check.status == status
+    assert said in check.found
 
 
 # -- the registry --------------------------------------------------------------------------------------------------

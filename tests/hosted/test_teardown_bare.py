@@ -117,6 +117,8 @@ def test_a_force_that_comes_to_its_time_names_the_machines_that_are_held(
 def test_a_release_that_failed_is_asked_for_once_more(api: Api, sim: Simulator, folder: Path) -> None:
     """Nothing in Kubernetes names the machine any more, and MAAS tries nothing again by itself."""
     machine = sim.machine("n1", status="Failed releasing", annotations=MARK)
+    # One that is off is free at once.
+    machine.power_state = "on"
     fault = sim.fault("machine", hostname="n1", action="release", times=-1)
     broken = remove(folder, sim)
     assert broken["failure"]["kind"] == "failed_state"

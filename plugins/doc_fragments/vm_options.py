@@ -85,7 +85,7 @@ options:
         which comes to the same for whoever uses it. It needs O(lxd_hosts), or O(lxd_endpoint) for one host alone, and
         works with every MAAS, those after 3.8 without VM hosts among them.
       - V(auto) is V(lxd) where O(lxd_hosts) names hosts that MAAS has not as VM hosts, or where MAAS has none at all
-        any more. Otherwise it is V(maas).
+        and O(lxd_hosts) or O(lxd_endpoint) is given. Otherwise it is V(maas).
       - What one way made, the other finds by its hostname. Removing it whole takes the way that knows its host.
     type: str
     choices: [auto, maas, lxd]

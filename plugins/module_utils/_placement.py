@@ -120,6 +120,10 @@ class Host:
     pinned: frozenset[int] = frozenset()
     # None: nobody knows.
     hugepages: Room | None = None
+    # What its LXD lets the project of these VMs have in all: cores, memory, storage, VMs, instances.
+    limits: Mapping[str, Room] = field(default_factory=dict)
+    # Whether it does not answer, so that nobody knows what it has.
+    away: bool = False
 
     @classmethod
     def of(cls, vm_host: Mapping[str, Any], *, schedulable: bool = True, unfit: Sequence[str] = ()) -> Host:
@@ -198,6 +202,11 @@ def place(
     missing = number - len(places)
     why_not = {candidate.host.name: candidate.why_not() for candidate in candidates} if missing else {}
     return Placement(tuple(places), missing, why_not)
+
+
+def concerned(hosts: Iterable[Host], rules: Rules) -> list[str]:
+    """The hosts that do not answer, and to which new VMs might go if they did."""
+    return [host.name for host in hosts if host.away and not _refusals(host, rules.where)]
 
 
 def leaving(vms: Iterable[Vm], number: int, hosts: Iterable[Host]) -> tuple[Vm, ...]:
@@ -325,7 +334,10 @@ def _refusals(host: Host, where: Constraints) -> list[str]:
 def _lacks(host: Host, size: Size) -> list[str]:
     pools = dict.fromkeys(volume.pool or host.default_storage for volume in size.volumes)
     lacking = [pool for pool in pools if pool not in host.storage]
-    return [f"no storage pool {pool}" if pool else "no default storage pool" for pool in lacking]
+    told = [f"no storage pool {pool}" if pool else "no default storage pool" for pool in lacking]
+    if "cores" in host.limits and (size.pinned or size.on_cores):
+        told.append("its project limits cores, and LXD pins none then")
+    return told
 
 
 def _needs(host: Host, size: Size) -> list[_Need]:
@@ -341,7 +353,21 @@ def _needs(host: Host, size: Size) -> list[_Need]:
     for pool, amount in stored.items():
         if pool in host.storage:
             needs.append(_Need(amount, host.storage[pool], f" in storage pool {pool}", "GB"))
-    return needs
+    return [*needs, *_needs_of_project(host, size, sum(stored.values()))]
+
+
+def _needs_of_project(host: Host, size: Size, stored: int) -> list[_Need]:
+    within = " within the limits of its project"
+    amounts = {
+        "cores": (size.cores, f"{_cores(size.cores)}{within}", ""),
+        "memory": (size.memory, f" of memory{within}", "GiB"),
+        "storage": (stored, f" of storage{within}", "GB"),
+        "VMs": (1, f" VM{within}", ""),
+        "instances": (1, f" instance{within}", ""),
+    }
+    return [
+        _Need(amount, host.limits[key], of, unit) for key, (amount, of, unit) in amounts.items() if key in host.limits
+    ]
 
 
 def _pins(host: Host, size: Size) -> Sequence[tuple[int, ...]] | None:

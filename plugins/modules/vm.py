@@ -73,6 +73,7 @@ options:
         description:
           - The interface of the host, or with O(via=lxd) the network of LXD, that it hangs on. If not set, a bridge on
             the network that is asked for, before any other interface there.
+          - With O(via=lxd), an interface that is a port of a bridge stands for the bridge.
         type: str
   take_over:
     description:

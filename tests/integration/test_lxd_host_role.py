@@ -227,6 +227,25 @@ def test_a_pair_that_maas_has_comes_into_an_empty_place(sim: Simulator, tmp_path
     assert key.read_text().strip() == hosts.pair["key"].strip()
 
 
+def test_the_proof_is_made_in_lxd_where_maas_does_not_know_the_bridge(tmp_path: Path) -> None:
+    known = a_host(inventory_hostname="kvm-1", environment={"certificate_fingerprint": "ab12"})
+    unknown = {**known, "lxd_host__machines": {"machines": [{**MACHINE, "interfaces": []}]}}
+    addresses = ("", "kvm.example.com", "https://10.0.0.9:9443", "fd00::5")
+    ways = made_of_role(
+        tmp_path,
+        "lxd_host",
+        [known, *({**unknown, "lxd_host_address": address} for address in addresses)],
+        "{{ [lxd_host__proof_via, lxd_host__proof_hosts | map(attribute='endpoint')] }}",
+    )
+    assert ways == [
+        ["maas", []],
+        ["lxd", ["https://10.0.0.5:8443"]],
+        ["lxd", ["https://kvm.example.com:8443"]],
+        ["lxd", ["https://10.0.0.9:9443"]],
+        ["lxd", ["https://[fd00::5]:8443"]],
+    ]
+
+
 def test_over_commit_ratios_are_those_that_are_given_or_follow_from_what_is_kept_back(tmp_path: Path) -> None:
     there = a_host()
     there["lxd_host__lxd"]["resources"] = {"cpu": {"total": 8}, "memory": {"total": 8 << 30}}

@@ -17,13 +17,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd import client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as maas_client
 from integration.arranging import client, link, plain_user, reserve
 from integration.cases import Args, Case
-from integration.harness import assert_no_secret, run_task
+from integration.harness import Outcome, assert_no_secret, run_task
 from integration.test_twelve_steps import STEPS, assert_predicted
 from integration.vm_hosts import QUICK, Hosts
 from lab.authority import self_signed
-from lab.simulator import Simulator
+from lab.simulator import Simulator, lxd
 from lab.simulator.http import Request, Response
-from lab.simulator.lxd import Certificate, Instance
+from lab.simulator.lxd import Certificate, Instance, Network
 from lab.simulator.lxd.door import Door
 from lab.simulator.lxd.instance import RUNNING
 from lab.simulator.server import Answer
@@ -372,6 +372,52 @@ def test_what_cannot_be_placed_is_said_for_every_host_and_nothing_is_made(hosts:
     assert (hosts.writes(), hosts.in_lxd) == ([], {})
 
 
+# The limits of the project, what is asked for, and why there is no room for the third VM on any of the hosts.
+WITHIN: Mapping[str, tuple[Mapping[str, str], Args, str]] = {
+    "cores": ({"limits.cpu": "3"}, {"cores": 2}, "needs 2 cores within the limits of its project, 1 free after 1"),
+    "memory": (
+        {"limits.memory": "5GiB"},
+        {"memory": "3GiB"},
+        "needs 3 GiB of memory within the limits of its project, 2 GiB free after 1",
+    ),
+    "storage": (
+        {"limits.disk": "50GB"},
+        {"disks": [{"size": "20GB"}, {"size": "10GB"}]},
+        "needs 30 GB of storage within the limits of its project, 20 GB free after 1",
+    ),
+    "VMs": ({"limits.virtual-machines": "1"}, {}, "needs 1 VM within the limits of its project, 0 free after 1"),
+    "instances": ({"limits.instances": "1"}, {}, "needs 1 instance within the limits of its project, 0 free after 1"),
+    "pins": ({"limits.cpu": "9"}, {"pinned": True}, "its project limits cores, and LXD pins none then"),
+}
+
+
+@pytest.mark.parametrize(("limits", "args", "says"), WITHIN.values(), ids=WITHIN)
+def test_nothing_is_made_that_the_limits_of_the_project_have_no_room_for(
+    hosts: Hosts, limits: Mapping[str, str], args: Args, says: str
+) -> None:
+    for server in hosts.servers.values():
+        server.about("maas").config |= limits
+    came = hosts.run("vm_set", "lxd", claim="cp", count=4, **args)
+    assert (came["failure"]["kind"], says in came.msg) == ("capacity", True), came.msg
+    assert (hosts.writes(), hosts.in_lxd) == ([], {})
+    fits = hosts.run("vm_set", "lxd", claim="cp", count=3, **args)
+    assert (fits.failed, sorted(hosts.in_lxd.values())) == (
+        "pinned" in args,
+        sorted(hosts.servers)[: len(hosts.in_lxd)],
+    )
+
+
+def test_storage_that_is_promised_already_is_no_room(hosts: Hosts) -> None:
+    """A pool says what has been written; what its disks may come to hold is more."""
+    big = {"disks": [{"size": "200GB"}, {"size": "100GB"}]}
+    first = hosts.run("vm_set", "lxd", claim="a", count=1, hosts=["kvm1"], **big)
+    assert not first.failed, first.msg
+    hosts.clear()
+    came = hosts.run("vm_set", "lxd", claim="b", count=1, hosts=["kvm1"], **big)
+    assert (came["failure"]["kind"], hosts.writes()) == ("capacity", []), came.msg
+    assert "kvm1: needs 300 GB in storage pool default, 200 GB free" in came.msg
+
+
 @pytest.mark.parametrize("via", WAYS)
 def test_a_smaller_set_gives_up_those_on_closed_hosts_first(hosts: Hosts, via: str) -> None:
     hosts.run("vm_set", via, claim="cp", count=4)
@@ -644,6 +690,70 @@ def test_an_interface_that_is_gone_is_said_where_it_is_to_have_an_address(hosts:
     assert hosts.writes() == []
 
 
+# -- bridges that MAAS does not know ----------------------------------------------------------------------------------
+
+
+def bridge(hosts: Hosts, *ports: str) -> None:
+    """A bridge is made on machines that MAAS has deployed: it goes on to know their eth0 alone."""
+    for server in hosts.servers.values():
+        server.networks["br0"] = Network("br0", managed=False, ports=ports)
+
+
+def hangs_on(hosts: Hosts) -> set[tuple[str, str]]:
+    vms = [vm for server in hosts.servers.values() for vm in server.projects["maas"].values()]
+    return {(vm.devices["eth0"]["nictype"], vm.devices["eth0"]["parent"]) for vm in vms}
+
+
+@pytest.mark.parametrize("ports", [("eth0",), ("bond0",)], ids=str)
+@pytest.mark.parametrize("nic", [{}, {"parent": "eth0"}], ids=str)
+def test_vms_hang_on_the_bridge_that_has_the_interface_or_an_address_of_the_subnet(
+    hosts: Hosts, ports: Sequence[str], nic: Args
+) -> None:
+    bridge(hosts, *ports)
+    wish = {"claim": "cp", "count": 3, "interfaces": [{**ADDRESSES[0], **nic}]}
+    came = hosts.run("vm_set", "lxd", **wish)
+    assert (came.failed, came["summary"], hangs_on(hosts)) == (False, {"ready": 3}, {("bridged", "br0")}), came.msg
+    assert hosts.addresses() == {f"cp-{number}": [f"10.99.0.7{number}"] for number in (1, 2, 3)}
+    assert not hosts.run("vm_set", "lxd", **wish).changed
+
+
+def test_without_a_bridge_they_hang_on_the_interface_itself(hosts: Hosts) -> None:
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1, interfaces=ADDRESSES)
+    assert (came.failed, hangs_on(hosts)) == (False, {("macvlan", "eth0")}), came.msg
+
+
+def test_what_maas_composes_on_a_port_of_a_bridge_does_not_start_until_another_run_repairs_it(hosts: Hosts) -> None:
+    bridge(hosts, "eth0")
+    wish = {"claim": "cp", "count": 3, "interfaces": ADDRESSES}
+    failed = hosts.run("vm_set", "maas", **wish)
+    assert (failed.failed, "Device or resource busy" in failed.msg) == (True, True), failed.msg
+    assert "run the task with via: lxd, which repairs it" in failed.msg
+    assert hangs_on(hosts) == {("macvlan", "eth0")}
+    foreseen = hosts.run("vm_set", "lxd", check=True, **wish)
+    came = hosts.run("vm_set", "lxd", **wish)
+    assert (came.failed, came["summary"], hangs_on(hosts)) == (False, {"ready": 3}, {("bridged", "br0")}), came.msg
+    assert foreseen["diff"] == came["diff"]
+    assert hosts.addresses() == {f"cp-{number}": [f"10.99.0.7{number}"] for number in (1, 2, 3)}
+    assert not hosts.run("vm_set", "lxd", **wish).changed
+
+
+@pytest.mark.parametrize(("module", "name"), [("vm", "web"), ("vm_set", "cp-1")])
+def test_a_stopped_vm_is_taken_from_the_port_of_a_bridge_with_its_mac_address(
+    hosts: Hosts, module: str, name: str
+) -> None:
+    wish: Args = {"hostname": name} if module == "vm" else {"claim": "cp", "count": 1}
+    hosts.run(module, "lxd", **wish, interfaces=ADDRESSES if module == "vm_set" else [{"ip": "10.99.0.61"}])
+    (mac,) = [nic.mac_address for nic in hosts.in_maas[name].interfaces]
+    bridge(hosts, "eth0")
+    running = hosts.run(module, "lxd", **wish)
+    assert (running.failed, running.changed) == (False, False), running.msg
+    stop(hosts, name)
+    came = hosts.run(module, "lxd", **wish)
+    assert (came.failed, came.changed, hangs_on(hosts)) == (False, True, {("bridged", "br0")}), came.msg
+    assert hosts.servers[hosts.in_lxd[name]].projects["maas"][name].devices["eth0"]["hwaddr"] == mac
+    assert not hosts.run(module, "lxd", **wish).changed
+
+
 # -- several VMs of one name ------------------------------------------------------------------------------------------
 
 
@@ -823,6 +933,69 @@ def test_an_lxd_that_does_not_answer_is_named_and_nothing_is_done(hosts: Hosts) 
     assert (hosts.in_lxd, hosts.writes()) == ({}, [])
 
 
+AWAY = "kvm2: LXD at "
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"count": 2},
+        {"count": 1},
+        {"count": 3, "hosts": ["kvm1", "kvm3"]},
+        {"count": 3, "host_zones": ["az1"]},
+        {"count": 3, "evacuate": ["kvm2"]},
+    ],
+    ids=str,
+)
+def test_a_host_that_is_away_does_not_stop_a_set_that_it_does_not_concern(hosts: Hosts, wish: Args) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=2, hosts=["kvm1", "kvm3"])
+    hosts.servers["kvm2"].door.down()
+    came = hosts.run("vm_set", "lxd", claim="cp", **wish)
+    hosts.servers["kvm2"].door.up()
+    assert (came.failed, came["summary"]) == (False, {"ready": wish["count"]}), came.msg
+    assert came["warnings"][0].startswith(f"kvm2 was not asked, and is not needed now: {AWAY}")
+    assert "kvm2" not in hosts.in_lxd.values()
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_host_that_is_away_and_closed_gets_nothing_new_anyway(hosts: Hosts, closed: bool) -> None:
+    if closed:
+        run_task(hosts.sim, "vm_host", {"name": "kvm2", "schedulable": False, **QUICK})
+    hosts.servers["kvm2"].door.down()
+    came = hosts.run("vm_set", "lxd", claim="cp", count=2)
+    hosts.servers["kvm2"].door.up()
+    assert came.failed is not closed, came.msg
+    assert closed or "vm_host and schedulable: false" in came.msg
+
+
+def test_what_is_on_a_host_that_is_away_stays_and_is_said(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=3)
+    hosts.servers["kvm2"].door.down()
+    kept = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    assert (kept.failed, kept.changed, kept["hosts"]) == (False, False, {"kvm1": 1, "kvm2": 1, "kvm3": 1}), kept.msg
+    hosts.clear()
+    for wish in ({"count": 1}, {"state": "absent"}, {"count": 3, "evacuate": ["kvm2"]}):
+        came = hosts.run("vm_set", "lxd", claim="cp", **wish)
+        assert came.failed, came["removed"]
+        assert (came["failure"]["kind"], AWAY in came.msg) == ("unreachable", True), came.msg
+    alone = hosts.run("vm", "lxd", hostname="cp-2", state="absent")
+    assert (alone["failure"]["kind"], AWAY in alone.msg) == ("unreachable", True), alone.msg
+    assert (hosts.writes(), len(hosts.in_lxd)) == ([], 3)
+    hosts.servers["kvm2"].door.up()
+
+
+def test_of_what_is_to_be_absent_a_host_that_is_away_is_said_after_the_others(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=2, hosts=["kvm1", "kvm3"])
+    hosts.servers["kvm2"].door.down()
+    came = hosts.run("vm_set", "lxd", claim="cp", state="absent")
+    one = hosts.run("vm", "lxd", hostname="web", state="absent")
+    hosts.servers["kvm2"].door.up()
+    assert (came["failure"]["kind"], hosts.in_lxd, list(hosts.in_maas)) == ("unreachable", {}, []), came.msg
+    assert "What kvm2 has of cp is not known, and stays. kvm2: LXD at " in came.msg
+    assert "What kvm2 has of web is not known, and stays. kvm2: LXD at " in one.msg
+    assert not hosts.run("vm_set", "lxd", claim="cp", state="absent").failed
+
+
 def distrusted(hosts: Hosts) -> None:
     for server in hosts.servers.values():
         server.distrust(hosts.pair["certificate"])
@@ -985,19 +1158,35 @@ def test_auto_goes_to_lxd_for_a_host_that_maas_does_not_have(hosts: Hosts) -> No
     assert list(hosts.in_lxd) == ["one"]
 
 
-def test_one_lxd_alone_needs_no_list(hosts: Hosts) -> None:
+def alone(hosts: Hosts, **args: Any) -> Outcome:
+    """A task to which one LXD is given, and no list of hosts."""
     server = hosts.servers["kvm1"]
+    # MAAS reaches it at that address, too.
+    server.address = server.door.address
+    lxd.add_server(hosts.sim.state, server)
     reach = {
         "lxd_endpoint": server.endpoint, "lxd_client_cert": server.client_cert, "lxd_client_key": server.client_key,
         "lxd_server_cert": server.server_cert, "lxd_project": "maas",
     }  # fmt: skip
-    wish: dict[str, Any] = {"hostname": "web", "via": "lxd", "interfaces": [{"parent": "lxdbr0"}], **reach, **QUICK}
-    # MAAS reaches it at the address under which the simulator knows it.
-    wish["lxd_hosts"] = [{"name": "kvm1", "endpoint": server.endpoint, "power_address": server.address}]
-    made = run_task(hosts.sim, "vm", wish)
+    return run_task(hosts.sim, "vm", {"interfaces": [{"parent": "lxdbr0"}], **reach, **QUICK, **args})
+
+
+@pytest.mark.parametrize("via", ["lxd", "auto"])
+@pytest.mark.parametrize("gone", ["version", "hosts"])
+def test_one_lxd_alone_needs_no_list_where_maas_has_no_vm_hosts(hosts: Hosts, via: str, gone: str) -> None:
+    for vm_host in list(hosts.sim.state.vm_hosts):
+        client(hosts.sim).delete(f"vm-hosts/{vm_host.id}/")
+    if gone == "version":
+        hosts.sim.set_version("no-vmhosts")
+    made = alone(hosts, hostname="web", via=via)
     assert not made.failed, made.msg
-    device = hosts.servers["kvm1"].projects["maas"]["web"].devices["eth0"]
-    assert device["network"] == "lxdbr0"
+    assert hosts.servers["kvm1"].projects["maas"]["web"].devices["eth0"]["network"] == "lxdbr0"
+
+
+def test_one_lxd_alone_is_not_taken_where_maas_has_vm_hosts(hosts: Hosts) -> None:
+    made = alone(hosts, hostname="web", via="auto", interfaces=[{}])
+    assert not made.failed, made.msg
+    assert [request.op for request in hosts.sim.requests.writes()] == ["compose"]
 
 
 def test_an_lxd_too_new_for_maas_is_passed_over_with_the_way_out(sim: Simulator) -> None:

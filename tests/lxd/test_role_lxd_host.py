@@ -279,6 +279,32 @@ def test_a_machine_becomes_a_host_and_a_second_run_changes_nothing(machine: Mach
     assert found[0] == "LXD 5.0.2, a package, with the storage pools default and the instances none."
 
 
+def test_a_set_with_static_addresses_is_made_on_the_bridge_of_the_example(machine: Machine, tmp_path: Path) -> None:
+    """MAAS knows eth0, which is a port of br0 now: on that no VM starts."""
+    folder = machine.folder / ".config/metalshift"
+    certificate = machine.node.run("cat", "/var/lib/lxd/server.crt")
+    (machine.folder / "kvm-1.crt").write_text(certificate)
+    subnet = machine.real.subnet.rpartition(".")[0]
+    words = {
+        "~/.config/metalshift": str(folder),
+        # It has two cores.
+        "https://10.99.0.11:8443": f"https://{machine.node.address}:8443\n            cpu_over_commit_ratio: 4",
+        "name: kvm-1": f"name: {NAME}",
+        "10.99.0.71-10.99.0.79": f"{subnet}.171-{subnet}.179",
+        "memory: 1GiB": "memory: 1GiB\n        disks: [{size: 100MB}]\n        wait_sleep: 0.1",
+    }
+    played = machine.play(Path(example("lxd_host", tmp_path, 1, **words)))
+    assert played.status == 0, played.output
+    listed = lxd(machine, "/1.0/instances?recursion=1&project=maas")
+    assert [(each["name"], each["status"]) for each in listed] == [(f"cp-{number}", "Running") for number in (1, 2, 3)]
+    assert {each["devices"]["eth0"]["parent"] for each in listed} == {"br0"}
+    again = machine.play(Path(example("lxd_host", tmp_path, 1, **words)))
+    assert (again.status, "changed=0" in again.stdout) == (0, True), again.output
+    gone = {**words, "count: 3": "state: absent"}
+    removed = machine.play(Path(example("lxd_host", tmp_path, 1, **gone)))
+    assert (removed.status, lxd(machine, "/1.0/instances?recursion=1&project=maas")) == (0, []), removed.output
+
+
 def test_what_does_not_go_with_the_lxd_that_is_there_is_said(machine: Machine) -> None:
     said = machine.refusals({"install": "snap", "storage_driver": "btrfs", "reserved_cores": 900})[0]
     assert "LXD is there already as a package, and lxd_host_install is snap." in said

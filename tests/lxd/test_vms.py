@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import secrets
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -27,6 +29,7 @@ HOST = "kvm-host"
 SMALL = {"cores": 1, "memory": "1GiB", "disks": [{"size": "1GB"}, {"size": "1GB"}]}
 QUICK = {"wait_sleep": 0.05, "wait_timeout": 120}
 RATIO = 50.0
+STATIC = [{"addresses": ["10.99.0.71-10.99.0.79"]}]
 
 
 class RealHost:
@@ -37,7 +40,9 @@ class RealHost:
         sim.real_lxd(lxd.endpoint)
         sim.auto(0.05)
         cards = lxd.local.get("/1.0/resources")["network"]["cards"]
-        sim.machine(HOST, status="Deployed", zone="az1", mac_addresses=[cards[0]["ports"][0]["address"]])
+        node = sim.machine(HOST, status="Deployed", zone="az1", mac_addresses=[cards[0]["ports"][0]["address"]])
+        # MAAS attaches what it composes to what it knows.
+        sim.state.add_interface(node, name=lxd.bridge, type="bridge", vlan=node.interfaces[0].vlan)
         pair = {"certificate": Path(lxd.client_cert).read_text(), "key": Path(lxd.client_key).read_text()}
         form = {"type": "lxd", "name": HOST, "power_address": lxd.endpoint, "project": project, **pair}
         made = client(sim).post("vm-hosts/", form)
@@ -252,6 +257,54 @@ def test_a_set_killed_five_times_is_completed_by_other_runs(host: RealHost, via:
             assert (sorted(host.in_lxd), sorted(host.in_maas), len(host.volumes)) == (NAMES, NAMES, 5), at
             complete(ABSENT)
             assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, []), at
+
+
+# -- a bridge that MAAS does not know ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def port() -> Iterator[tuple[str, str]]:
+    """A bridge on this machine, and an interface that is its port."""
+    words = secrets.token_hex(3)
+    bridge, port, far = (f"{kind}{words}" for kind in ("tbr", "tp", "tq"))
+    commands = (
+        f"ip link add {bridge} type bridge",
+        f"ip link add {port} type veth peer name {far}",
+        f"ip link set {port} master {bridge} up",
+        f"ip link set {far} up",
+        f"ip link set {bridge} up",
+    )
+    for command in commands:
+        subprocess.run(command.split(), check=True)
+    yield bridge, port
+    subprocess.run(["ip", "link", "delete", port], check=True)
+    subprocess.run(["ip", "link", "delete", bridge], check=True)
+
+
+def test_vms_start_on_the_bridge_of_which_maas_knows_a_port(host: RealHost, lxd: Place, port: tuple[str, str]) -> None:
+    """With a client that is restricted to the project, as the role lxd_host lets MAAS in."""
+    bridge, known = port
+    node = host.sim.find(HOST)
+    for nic in list(node.interfaces):
+        nic.name = known if nic.type == "physical" else nic.name
+        if nic.type == "bridge":
+            host.sim.state.remove_interface(nic)
+    composed = run_task(host.sim, "vm_set", {"claim": "cp", "count": 1, **SMALL, "interfaces": STATIC, **QUICK})
+    assert "Device or resource busy" in composed.msg, composed.result
+    narrow = lxd.pair()
+    body = "".join(Path(narrow["lxd_client_cert"]).read_text().splitlines()[1:-1])
+    restricted = {"type": "client", "name": "narrow", "restricted": True, "projects": [host.project]}
+    lxd.ask("POST", "certificates", {**restricted, "certificate": body})
+    wish = {"claim": "cp", "count": 2, **SMALL, "interfaces": STATIC, "via": "lxd", **QUICK, **host.reach, **narrow}
+    came = run_task(host.sim, "vm_set", wish)
+    assert (came.failed, came["summary"]) == (False, {"ready": 2}), came.msg
+    listed = host.lxd.local.get(f"/1.0/instances?recursion=1&project={host.project}")
+    assert {each["devices"]["eth0"]["parent"] for each in listed} == {bridge}
+    assert host.in_lxd == {"cp-1": "Running", "cp-2": "Running"}
+    assert sorted(vm["ip_addresses"][0] for vm in came["vms"]) == ["10.99.0.71", "10.99.0.72"]
+    assert not run_task(host.sim, "vm_set", wish).changed
+    gone = run_task(host.sim, "vm_set", {**wish, "state": "absent"})
+    assert (gone.failed, host.in_lxd, host.in_maas) == (False, {}, {}), gone.msg
 
 
 # -- several VMs of one name -------------------------------------------------------------------------------------------

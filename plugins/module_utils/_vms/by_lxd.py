@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import Wished
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
@@ -27,14 +28,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_add
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_closing import is_open
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host, Room
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found, refusal
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import homes, instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.homes import Copy
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.instances import Instances
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.instances import Bridges, Instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order, Reattachment
 
 # The project of LXD that MAAS means if it does not say.
 PROJECT = "default"
@@ -74,6 +75,7 @@ class ByLxd:
         self._hosts = {host.name: host for host in hosts}
         self._link = link
         self._asked_power = False
+        self._known_bridges: dict[str, Bridges] = {}
         twice = [host.name for host in hosts if [one.name for one in hosts].count(host.name) > 1]
         if twice:
             raise invalid(f"lxd_hosts names {twice[0]} twice.", "Name each host once.")
@@ -81,14 +83,24 @@ class ByLxd:
     # -- reading --------------------------------------------------------------------------------------
 
     @cached_property
-    def _seen(self) -> dict[str, Instances]:
-        """What there is on each host. One that does not answer is a failure: its VMs would seem to be gone."""
-        found: dict[str, Instances] = {}
+    def _answers(self) -> dict[str, Instances | Failure]:
+        """What there is on each host, or why it does not say. What is wrong with the task is a failure."""
+        found: dict[str, Instances | Failure] = {}
         for host, answer in each(list(self._hosts.values()), lambda host: instances.read(host.lxd)):
             if isinstance(answer, Failure):
-                raise replace(answer, message=f"{host.name}: {answer.message}", object=host.name)
+                answer = replace(answer, message=f"{host.name}: {answer.message}", object=host.name)
+                if answer.kind not in PASSING or len(self._hosts) == 1:
+                    raise answer
             found[host.name] = answer
-        return found
+        return {name: found[name] for name in self._hosts}
+
+    @property
+    def _seen(self) -> dict[str, Instances]:
+        return {name: answer for name, answer in self._answers.items() if isinstance(answer, Instances)}
+
+    @property
+    def away(self) -> dict[str, Failure]:
+        return {name: answer for name, answer in self._answers.items() if isinstance(answer, Failure)}
 
     @cached_property
     def _nodes(self) -> dict[str, Machine | None]:
@@ -99,8 +111,11 @@ class ByLxd:
         return [self._host(host, attachments) for host in self._hosts.values()]
 
     def _host(self, host: LxdHost, attachments: Sequence[Attachment]) -> Host:
-        seen, node = self._seen[host.name], self._nodes[host.name]
+        seen, node = self._answers[host.name], self._nodes[host.name]
         named = {noun: ((node or {}).get(noun) or {}).get("name", "") for noun in ("zone", "pool")}
+        tags, schedulable = frozenset((node or {}).get("tag_names") or ()), node is None or is_open(node)
+        if isinstance(seen, Failure):
+            return Host(host.name, Room(0), Room(0), tags=tags, schedulable=schedulable, away=True, **named)
         placed = [one for one in attachments if not one.nic.parent]
         against = [] if seen.can_run_vms else ["its LXD has no virtual machines"]
         return Host(
@@ -109,15 +124,23 @@ class ByLxd:
             memory=replace(seen.memory, over_commit=host.memory_over_commit_ratio),
             storage=seen.storage,
             default_storage=seen.default_storage,
-            tags=frozenset((node or {}).get("tag_names") or ()),
-            schedulable=node is None or is_open(node),
+            tags=tags,
+            schedulable=schedulable,
             unfit=(*against, *unfit(node, placed), *_without_network(node, attachments, seen)),
             pinned=seen.pinned,
+            limits=seen.limits,
             **named,
         )
 
     def names_like(self, prefix: str) -> set[str]:
-        return {name for seen in self._seen.values() for name in seen.claims if name.startswith(prefix)}
+        # What is on a host that does not answer, MAAS alone can tell. It has no filter for that.
+        machines = self._machines.listed() if self.away else []
+        names = {str(machine["hostname"]) for machine in machines if is_virtual(machine)}
+        return {name for name in (*names, *self._names) if name.startswith(prefix)}
+
+    @property
+    def _names(self) -> set[str]:
+        return {name for seen in self._seen.values() for name in seen.claims}
 
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
         known = {str(machine["hostname"]): machine for machine in machines}
@@ -204,8 +227,40 @@ class ByLxd:
         for number, attachment in enumerate(order.attachments or [instances.ANY]):
             parent = attachment.parent_on(node or {})
             name = str(parent["name"]) if parent else attachment.nic.parent or seen.default_network
-            found[attachment.nic.name] = {**seen.nic(name), "boot.priority": "1"} if not number else seen.nic(name)
+            nic = seen.nic(self._bridge_of(order.host, name, _networks(attachment, parent)))
+            found[attachment.nic.name] = {**nic, "boot.priority": "1"} if not number else nic
         return found
+
+    def _bridge_of(self, host: str, interface: str, networks: Sequence[str]) -> str:
+        """What VMs hang on where MAAS has this interface of a host.
+
+        MAAS does not learn of a bridge that is made on a machine which it has deployed. The interface is its port then,
+        on which no VM can hang, or the bridge has its address.
+        """
+        managed, is_bridge = self._seen[host].networks.get(interface, (False, False))
+        if managed or is_bridge:
+            return interface
+        known = self._bridges(host)
+        return known.of_ports.get(interface) or known.with_address_in(networks) or interface
+
+    def _bridges(self, host: str) -> Bridges:
+        if host not in self._known_bridges:
+            self._known_bridges[host] = instances.bridges(self._hosts[host].lxd, self._seen[host])
+        return self._known_bridges[host]
+
+    def reattachment(self, host: str, name: str) -> Reattachment | None:
+        seen = self._seen.get(host)
+        vm = seen.vms.get(name) if seen else None
+        if seen is None or vm is None or not instances.stuck_nics(vm):
+            return None
+        nics = instances.moved_nics(seen, vm, self._bridges(host))
+        if not nics:
+            return None
+        return Reattachment(
+            before={nic: str(vm["devices"][nic]["parent"]) for nic in nics},
+            after={nic: device.get("parent") or device["network"] for nic, device in nics.items()},
+            apply=partial(instances.attach, self._hosts[host].lxd, seen, name, nics),
+        )
 
     def _form(self, order: Order, host: LxdHost, macs: Sequence[str]) -> dict[str, Any]:
         identity = host.lxd.connection.identity
@@ -230,6 +285,7 @@ class ByLxd:
     # -- resizing -------------------------------------------------------------------------------------
 
     def limits(self, found: Found) -> Limits | None:
+        self._refuse_away(found)
         seen = self._seen.get(found.host)
         vm = seen.vms.get(found.name) if seen else None
         if seen is None or vm is None:
@@ -238,7 +294,12 @@ class ByLxd:
 
     # -- removing -------------------------------------------------------------------------------------
 
+    def _refuse_away(self, found: Found) -> None:
+        if found.host in self.away:
+            raise replace(self.away[found.host], object=found.name)
+
     def may_remove(self, machine: Machine, found: Found) -> None:
+        self._refuse_away(found)
         if found.host not in self._hosts and not machine.get("pod"):
             hosts = ", ".join(self._hosts)
             raise Failure(
@@ -254,7 +315,7 @@ class ByLxd:
             instances.mark_leaving(self._hosts[found.host].lxd, seen, found.name)
 
     def clear(self, found: Found) -> bool:
-        if found.host not in self._hosts:
+        if found.host not in self._seen:
             return False
         if not found.known:
             return self._clear_half_made(found.host, found.name)
@@ -275,6 +336,14 @@ class ByLxd:
 def _macs(machine: Machine) -> frozenset[str]:
     links = machine.get("interface_set") or ()
     return frozenset(str(link["mac_address"]).lower() for link in links if link.get("mac_address"))
+
+
+def _networks(attachment: Attachment, parent: Mapping[str, Any] | None) -> list[str]:
+    """The networks of MAAS on which an interface is to be, as CIDRs."""
+    if attachment.subnet is not None:
+        return [attachment.subnet.cidr]
+    links = (parent or {}).get("links") or ()
+    return [str(link["subnet"]["cidr"]) for link in links if (link.get("subnet") or {}).get("cidr")]
 
 
 def _without_network(node: Machine | None, attachments: Sequence[Attachment], seen: Instances) -> list[str]:

@@ -31,7 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan impor
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order, Reattachment
 
 
 class ByMaas:
@@ -55,6 +55,11 @@ class ByMaas:
     @cached_property
     def notes(self) -> list[dict[str, Any]]:
         return self._hosts.notes()
+
+    @property
+    def away(self) -> Mapping[str, Failure]:
+        """MAAS knows what they have."""
+        return {}
 
     def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
         return [
@@ -138,6 +143,10 @@ class ByMaas:
         if noun not in self._ids:
             self._ids[noun] = {one["name"]: one["id"] for one in self._maas.get(PATHS[noun])}
         return self._ids[noun].get(name)
+
+    def reattachment(self, host: str, name: str) -> Reattachment | None:
+        """MAAS changes no VM."""
+        return None
 
     def limits(self, found: Found) -> Limits | None:
         """MAAS changes no VM."""

@@ -73,7 +73,8 @@ class Tools:
         """The way that the task names, or with `auto` the one that the MAAS at hand can go."""
         params = self.task.params
         hosts = params.get("lxd_hosts") or []
-        if params["via"] == LXD or (params["via"] == AUTO and hosts and not self._maas_has_hosts(hosts)):
+        reaches = bool(hosts or params.get("lxd_endpoint"))
+        if params["via"] == LXD or (params["via"] == AUTO and reaches and not self._maas_has_hosts(hosts)):
             return self._by_lxd(hosts)
         return self._by_maas
 
@@ -85,7 +86,7 @@ class Tools:
             if failure.kind == "unsupported":
                 return False
             raise
-        return known.issuperset(host["name"] for host in hosts)
+        return bool(known) and known.issuperset(host["name"] for host in hosts)
 
     @cached_property
     def _by_maas(self) -> ByMaas:

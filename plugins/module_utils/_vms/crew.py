@@ -32,7 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.links import Cabling
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Resize
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import RECOMMISSIONING, Order, Way
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import RECOMMISSIONING, Order, Reattachment, Way
 from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
 
 # A run that was killed, or did not wait, left them on their way to Ready.
@@ -58,6 +58,8 @@ class Vm:
     # Another size in LXD, and whether MAAS is then, or still, to learn it.
     resize: Resize | None = None
     recommissions: bool = False
+    # Interfaces in LXD that hang where they cannot work.
+    reattachment: Reattachment | None = None
     foreseen: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -104,6 +106,9 @@ class Crew:
                     object=vm.name,
                     hint="Check the spelling, or make it first.",
                 )
+            if not vm.is_new or vm.is_begun:
+                vm.reattachment = self._way.reattachment(vm.order.host, vm.name)
+                steps += [vm.reattachment.step(vm.name)] if vm.reattachment else []
             if vm.machine is not None:
                 vm.changes = field_changes(vm.machine, wished, {})
                 steps += [Step("change", vm.name, ", ".join(one.form), one.before, one.form) for one in vm.changes]
@@ -140,8 +145,9 @@ class Crew:
 
     def bring(self, vms: Sequence[Vm], wished: Wished) -> None:
         """Make those that are new, finish those that are unfinished, change the others."""
-        self._make([vm for vm in vms if vm.is_new])
-        self._resize([vm for vm in vms if vm.resize])
+        self._reattach([vm for vm in vms if vm.reattachment])
+        self._make([vm for vm in vms if vm.is_new and not vm.failure])
+        self._resize([vm for vm in vms if vm.resize and not vm.failure])
         self._drive([vm for vm in vms if vm.machine is not None and not vm.failure])
         for vm, outcome in each(self._cabled(vms), self._cable):
             if isinstance(outcome, Failure):
@@ -167,6 +173,14 @@ class Crew:
             vm.machine = machines.get(system_id)
             if vm.machine is None:
                 vm.fail(Failure("conflict", f"{vm.name} was made, and somebody removed it.", object=vm.name))
+
+    def _reattach(self, vms: Sequence[Vm]) -> None:
+        for vm, outcome in each(vms, lambda vm: vm.reattachment.apply() if vm.reattachment else None):
+            if isinstance(outcome, Failure):
+                vm.fail(outcome)
+            else:
+                vm.changed = True
+            self._task.trace_requests()
 
     def _resize(self, vms: Sequence[Vm]) -> None:
         for vm, outcome in each(vms, lambda vm: vm.resize.carry_out() if vm.resize else None):
@@ -271,6 +285,11 @@ def _is_held(machine: Machine | None) -> bool:
 
 def _of_vm(failure: Failure) -> Failure:
     """What helps with a VM: there is no option `recover` here."""
+    if all(words in failure.reason for words in ("macvtap", "resource busy")):
+        hint = (
+            "Its interface is a port of a bridge that MAAS does not know: run the task with via: lxd, which repairs it."
+        )
+        return replace(failure, hint=hint)
     if "recover" not in failure.hint:
         return failure
     hint = "Look at it in MAAS; metalshift.maas.machine brings it back to ready, or state: absent removes it."

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, can_run_vms
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import in_bytes
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room, Size
 from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
@@ -36,6 +38,8 @@ ANY = Attachment(Nic("eth0"))
 # What LXD calls machines, and MAAS.
 ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
 STOP_LIMIT = 30
+# What LXD gives to the first disk of a VM of which nothing is said.
+ROOT_SIZE = 10 * 2**30
 # LXD may end while it makes a VM; what it leaves of it is removed, and made again.
 ATTEMPTS = 2
 STOPPED = "Stopped"
@@ -62,6 +66,8 @@ class Instances:
     # Volumes that are ours, by the name of the VM: where they are, and the claim. A killed run may leave them alone.
     volumes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
+    # What the instances of the project may have in all.
+    limits: Mapping[str, Room] = field(default_factory=dict)
 
     @property
     def claims(self) -> dict[str, str]:
@@ -98,7 +104,9 @@ def read(lxd: Lxd) -> Instances:
     profile = lxd.find("profiles/default", project, what="show the profile default")
     devices: Mapping[str, Any] = (profile.body.get("devices") or {}) if profile else {}
     environment = lxd.server.get("environment") or {}
-    storage = {str(pool["name"]): _room_in(lxd, str(pool["name"]), project) for pool in pools}
+    volumes = {str(pool["name"]): _volumes(lxd, str(pool["name"])) for pool in pools}
+    storage = {pool: _room_in(lxd, pool, project, _promised(pool, listed, volumes[pool])) for pool in volumes}
+    own = [each for each in listed if each.get("project", lxd.project) == lxd.project]
     return Instances(
         project=lxd.project,
         architecture=ARCHITECTURES.get(str(environment.get("kernel_architecture")), "amd64/generic"),
@@ -110,13 +118,10 @@ def read(lxd: Lxd) -> Instances:
         default_storage=_default_pool(devices, storage),
         default_network=_default_network(devices),
         networks={str(each["name"]): (bool(each.get("managed")), each.get("type") == "bridge") for each in networks},
-        vms={
-            str(each["name"]): each
-            for each in listed
-            if each.get("type") == VIRTUAL_MACHINE and each.get("project", lxd.project) == lxd.project
-        },
-        volumes=_our_volumes(lxd, storage),
+        vms={str(each["name"]): each for each in own if each.get("type") == VIRTUAL_MACHINE},
+        volumes=_our_volumes(volumes),
         pinned=frozenset(core for each in listed for core in _pins(each)),
+        limits=_limits_of_project(lxd, own, volumes),
     )
 
 
@@ -133,26 +138,72 @@ def _listed(lxd: Lxd) -> list[Mapping[str, Any]]:
     return found
 
 
-def _our_volumes(lxd: Lxd, pools: Iterable[str]) -> dict[str, dict[str, str]]:
+def _volumes(lxd: Lxd, pool: str) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = lxd.get(
+        _volumes_of(pool), {"recursion": 1, "project": lxd.project}, what="list the volumes"
+    )
+    return found
+
+
+def _our_volumes(listed: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for pool in pools:
-        path = _volumes_of(pool)
-        for each in lxd.get(path, {"recursion": 1, "project": lxd.project}, what="list the volumes"):
+    for pool, volumes in listed.items():
+        for each in volumes:
             vm, dash, number = str(each["name"]).rpartition(VOLUME)
             claim = (each.get("config") or {}).get(CLAIM)
             if claim and dash and number.isdigit():
-                found.setdefault(vm, {})[f"{path}/{each['name']}"] = str(claim)
+                found.setdefault(vm, {})[f"{_volumes_of(pool)}/{each['name']}"] = str(claim)
     return found
+
+
+def _promised(pool: str, listed: Iterable[Mapping[str, Any]], volumes: Iterable[Mapping[str, Any]]) -> int:
+    """What disks in a pool may come to hold. A pool itself tells only what has been written."""
+    roots = sum(_root_size(each) for each in listed if _root(each).get("pool") == pool)
+    return roots + sum(in_bytes((each.get("config") or {}).get("size")) for each in volumes)
+
+
+def _root(instance: Mapping[str, Any]) -> Mapping[str, Any]:
+    devices = instance.get("expanded_devices") or instance.get("devices") or {}
+    return next((device for device in devices.values() if device.get("path") == "/"), {})
+
+
+def _root_size(instance: Mapping[str, Any]) -> int:
+    usual = ROOT_SIZE if instance.get("type") == VIRTUAL_MACHINE else 0
+    return in_bytes(_root(instance).get("size")) or usual
+
+
+def _limits_of_project(
+    lxd: Lxd, own: Iterable[Mapping[str, Any]], volumes: Mapping[str, Iterable[Mapping[str, Any]]]
+) -> dict[str, Room]:
+    """What LXD holds the project to; nothing if it does not show that."""
+    try:
+        found = lxd.find(f"projects/{segment(lxd.project, 'name of a project')}")
+    except Failure as failure:
+        if failure.kind != "forbidden":
+            raise
+        found = None
+    config: Mapping[str, Any] = (found.body.get("config") or {}) if found else {}
+    instances = list(own)
+    vms = [each for each in instances if each.get("type") == VIRTUAL_MACHINE]
+    stored = sum(_promised(pool, instances, listed) for pool, listed in volumes.items())
+    told = {
+        "cores": ("limits.cpu", sum(_cores(each) for each in instances)),
+        "memory": ("limits.memory", sum(_memory(each) for each in instances)),
+        "storage": ("limits.disk", stored),
+        "VMs": ("limits.virtual-machines", len(vms)),
+        "instances": ("limits.instances", len(instances)),
+    }
+    return {name: Room(in_bytes(config[key]), used) for name, (key, used) in told.items() if config.get(key)}
 
 
 def _volumes_of(pool: str) -> str:
     return f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
 
 
-def _room_in(lxd: Lxd, pool: str, project: Mapping[str, str]) -> Room:
+def _room_in(lxd: Lxd, pool: str, project: Mapping[str, str], promised: int) -> Room:
     found = lxd.get(f"storage-pools/{segment(pool, 'name of a storage pool')}/resources", project, what="measure it")
     space = found.get("space") or {}
-    return Room(int(space.get("total") or 0), int(space.get("used") or 0))
+    return Room(int(space.get("total") or 0), max(int(space.get("used") or 0), promised))
 
 
 def _default_pool(devices: Mapping[str, Mapping[str, Any]], storage: Mapping[str, Room]) -> str:
@@ -187,14 +238,11 @@ def _pins(instance: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _memory(instance: Mapping[str, Any]) -> int:
-    limit = str(_limits(instance).get("limits.memory") or "")
+    limit = _limits(instance).get("limits.memory")
     if not limit:
         # What LXD gives to a VM of which nothing is said.
         return 2**30 if instance.get("type") == VIRTUAL_MACHINE else 0
-    try:
-        return sizes.parse(limit, "limits.memory", "B")
-    except Failure:
-        return 0
+    return in_bytes(limit)
 
 
 def is_half_made(vm: Mapping[str, Any]) -> bool:
@@ -228,12 +276,79 @@ def given(vm: Mapping[str, Any]) -> Given:
     return Given(_cores(vm), _memory(vm), frozenset(_pins(vm)), hugepages, vm.get("status") != STOPPED)
 
 
+# -- bridges -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bridges:
+    """The bridges of a host, by the interfaces that are their ports and by the addresses that they have."""
+
+    of_ports: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, tuple[IPv4Address | IPv6Address, ...]] = field(default_factory=dict)
+
+    def with_address_in(self, networks: Iterable[str]) -> str:
+        """The bridge that has an address in one of these networks; empty without one."""
+        known = [ip_network(network, strict=False) for network in networks]
+        held = (name for name, ips in self.addresses.items() if any(ip in network for ip in ips for network in known))
+        return next(held, "")
+
+
+def bridges(lxd: Lxd, seen: Instances) -> Bridges:
+    """Those that LXD did not make: on one of these hang the machines of MAAS."""
+    ports: dict[str, str] = {}
+    addresses: dict[str, tuple[IPv4Address | IPv6Address, ...]] = {}
+    for name, (managed, is_bridge) in sorted(seen.networks.items()):
+        if managed or not is_bridge:
+            continue
+        told = _state_of_network(lxd, name, seen.project)
+        ports |= dict.fromkeys((told.get("bridge") or {}).get("upper_devices") or (), name)
+        shown = [each for each in told.get("addresses") or () if each.get("scope") == "global"]
+        addresses[name] = tuple(ip_address(str(each["address"])) for each in shown)
+    return Bridges(ports, addresses)
+
+
+def _state_of_network(lxd: Lxd, name: str, project: str) -> Mapping[str, Any]:
+    """What LXD tells of an interface of the host; nothing if it keeps that from a restricted client."""
+    try:
+        found = lxd.find(f"networks/{segment(name, 'name of a network')}/state", {"project": project})
+    except Failure as failure:
+        if failure.kind != "forbidden":
+            raise
+        return {}
+    return found.body if found else {}
+
+
+def moved_nics(seen: Instances, vm: Mapping[str, Any], known: Bridges) -> dict[str, dict[str, str]]:
+    """The interfaces of a VM that hang on ports of bridges, where they cannot work, each as a device on its bridge."""
+    found = {}
+    for name, device in stuck_nics(vm).items():
+        bridge = known.of_ports.get(str(device["parent"]))
+        if bridge:
+            kept = {key: str(value) for key, value in device.items() if key not in ("nictype", "parent", "mode")}
+            # LXD forgets the MAC address of an interface whose kind changes.
+            (mac,) = _macs(vm, [name]) or [""]
+            found[name] = {**kept, **seen.nic(bridge), **({"hwaddr": mac} if mac else {})}
+    return found
+
+
+def stuck_nics(vm: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The interfaces of a VM that does not run of which that may be so."""
+    stopped = vm.get("status") == STOPPED
+    own: Mapping[str, Mapping[str, Any]] = vm.get("devices") or {}
+    return {name: device for name, device in own.items() if stopped and device.get("nictype") == "macvlan"}
+
+
 # -- changing ------------------------------------------------------------------------------------------------------
 
 
 def resize(lxd: Lxd, seen: Instances, name: str, size: Size, pins: Iterable[int]) -> None:
     """Give another size to a VM that does not run."""
     _write(lxd, seen, name, f"resize the VM {name}", config=_limits_of(size, pins))
+
+
+def attach(lxd: Lxd, seen: Instances, name: str, nics: Mapping[str, Mapping[str, str]]) -> None:
+    """Attach interfaces of a VM that does not run to something else."""
+    _write(lxd, seen, name, f"attach the interfaces of the VM {name}", devices=nics)
 
 
 def mark_leaving(lxd: Lxd, seen: Instances, name: str) -> None:
@@ -451,7 +566,7 @@ def refreshed(lxd: Lxd, seen: Instances, name: str) -> Instances:
     """What is known of one LXD, with this VM as it is by now."""
     found = lxd.find(f"instances/{segment(name, 'name of an instance')}", {"project": seen.project})
     others = {key: vm for key, vm in seen.vms.items() if key != name}
-    volumes = _our_volumes(lxd, seen.storage)
+    volumes = _our_volumes({pool: _volumes(lxd, pool) for pool in seen.storage})
     return replace(seen, vms={**others, **({name: found.body} if found else {})}, volumes=volumes)
 
 

@@ -7,13 +7,15 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Rules, Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host, Rules, Spread, concerned
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Way
 
 ONLY = ("hosts", "host_zones", "host_pools", "host_tags")
 WHERE = (*ONLY, "not_host_tags")
@@ -42,3 +44,33 @@ def rules(params: Mapping[str, Any]) -> Rules:
         not_tags=chosen["not_host_tags"],
     )
     return Rules(where, Spread(params.get("spread") or Spread.ZONE.value), most)
+
+
+# -- hosts that do not answer ------------------------------------------------------------------------------------------
+
+
+def refuse_away(way: Way, hosts: Iterable[Host], wanted: Rules) -> None:
+    """Raises why a host does not answer to which new VMs might go: without it they would go elsewhere for good."""
+    for name in concerned(hosts, wanted):
+        failure = way.away[name]
+        closing = "or close it to new VMs with vm_host and schedulable: false, or leave it out of lxd_hosts"
+        raise replace(failure, hint=f"{failure.hint} Wait for it, {closing}.".strip())
+
+
+def unasked(way: Way, name: str) -> dict[str, Failure]:
+    """Of what is to be absent: the hosts of which nobody knows whether they have something of it."""
+    return {
+        host: replace(
+            failure,
+            message=f"What {host} has of {name} is not known, and stays. {failure.message}",
+            hint="Run the task again when it answers, or leave it out of lxd_hosts if it is lost for good.",
+        )
+        for host, failure in way.away.items()
+    }
+
+
+def left_out(way: Way, count: int = 1) -> list[str]:
+    """That some hosts were not asked, which does not matter to what is to be there."""
+    return [
+        f"{host} was not asked, and is not needed now: {failure.message}" for host, failure in way.away.items() if count
+    ]

@@ -35,7 +35,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms import tellin
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import Tools
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Going, Vm
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import rules
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import left_out, refuse_away, rules, unasked
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import differences
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
@@ -87,7 +87,10 @@ def converge_set(task: Task) -> Result:
     steps = tools.crew.foresee(vms, wanted.template.wished)
     whole = Plan([*decided.steps(), *_finishing(vms), *steps])
     left = {one.name: one.failure for one in decided.left}
+    if wanted.count == 0:
+        left |= unasked(tools.way, wanted.claim)
     warnings = [
+        *left_out(tools.way, wanted.count),
         *(one.text for one in there.census.doubtful if one not in decided.left),
         *_resized(vms, wanted.template),
     ]
@@ -141,6 +144,9 @@ def decide(tools: Tools, wanted: Wanted, there: There, attachments: Sequence[Att
     members = there.census.members.values()
     settled = len(members) == wanted.count and not any(one.host in wanted.evacuated for one in members)
     hosts: list[Host] = [] if settled else tools.way.hosts(attachments, wanted.template.pinned)
+    staying = [one for one in members if one.host not in wanted.evacuated]
+    if len(staying) < wanted.count:
+        refuse_away(tools.way, [host for host in hosts if host.name not in wanted.evacuated], wanted.rules)
     return plan(wish, hosts, there.census, there.held)
 
 

@@ -29,7 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms import sizing
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import Tools
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import rules
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import left_out, refuse_away, rules, unasked
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template, refuse_shared
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
 
@@ -91,7 +91,7 @@ def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) 
         telling.foresee(vm, changed=bool(steps), waits=task.params["wait"])
     else:
         tools.crew.bring([vm], wanted.template.wished)
-    warnings = [*(one.text for one in there.doubtful), *sizing.outdated(vm)]
+    warnings = [*left_out(tools.way), *(one.text for one in there.doubtful), *sizing.outdated(vm)]
     return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
 
@@ -128,6 +128,7 @@ def _stranger(found: Found) -> Failure:
 
 def _placed(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> Vm:
     hosts = tools.way.hosts(attachments, wanted.template.pinned or bool(wanted.template.on_cores))
+    refuse_away(tools.way, hosts, wanted.rules)
     placement = place(1, wanted.template.size, hosts, wanted.rules)
     if placement.missing:
         raise placement.failure(wanted.name)
@@ -169,7 +170,8 @@ def _absent(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -
     member, doubt = certain(there.member)
     found = [*([member] if member else []), *there.doubles]
     left = [*([doubt] if doubt else []), *(one for one in there.doubtful if one.is_own)]
-    failure = left[0].failure if left else None
+    unknown = [] if member else list(unasked(tools.way, wanted.name).values())
+    failure = next(iter([*(one.failure for one in left), *unknown]), None)
     warnings = [one.text for one in there.doubtful if not one.is_own]
     going = [(one, machine if one.known else None) for one in found]
     take_over = task.params["take_over"]

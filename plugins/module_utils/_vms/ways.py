@@ -7,12 +7,14 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
+from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
@@ -51,12 +53,29 @@ class Made:
     host: str
 
 
+@dataclass(frozen=True)
+class Reattachment:
+    """Interfaces of a VM that go from one interface of the host to another, by their names."""
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    apply: Callable[[], None]
+
+    def step(self, name: str) -> Step:
+        ports = ", ".join(f"{self.before[nic]} is a port of {self.after[nic]}" for nic in sorted(self.before))
+        return Step("change", name, f"in LXD: {ports}", dict(self.before), dict(self.after))
+
+
 # It has been set up, and only its cores and memory are others.
 RECOMMISSIONING: Mapping[str, Any] = {"skip_networking": True, "skip_storage": True}
 
 
 class Way(Protocol):
     """All that differs between the two ways."""
+
+    @property
+    def away(self) -> Mapping[str, Failure]:
+        """The hosts that do not answer, and why."""
 
     def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
         """The hosts, with what keeps VMs of these interfaces away; who is pinned where only if that matters."""
@@ -69,6 +88,9 @@ class Way(Protocol):
 
     def make(self, order: Order) -> Made:
         """Make a VM, or finish one that a killed run began."""
+
+    def reattachment(self, host: str, name: str) -> Reattachment | None:
+        """What is to be done about interfaces of a VM that exists, if they hang where they cannot work."""
 
     def limits(self, found: Found) -> Limits | None:
         """What a VM that exists was given, if this way can give it another size."""

@@ -259,7 +259,7 @@ class Link:
     subnet: Subnet | None = None
     mode: str = "auto"
     ip: str | None = None
-    parent: str = ""
+    parent: Interface | None = None
 
 
 @dataclass
@@ -331,9 +331,15 @@ def _link(state: State, interface: Interface, wanted: Link) -> None:
 
 def _default_vlan(state: State, host: VMHost) -> VLAN | None:
     """The host's network VMs are on unless they ask for another: one with DHCP."""
+    nic = _default_interface(state, host)
+    return nic.vlan if nic is not None else None
+
+
+def _default_interface(state: State, host: VMHost) -> Interface | None:
+    """The interface of the host with such a network; a bridge before any other."""
     node = node_of(state, host)
-    nics = node.interfaces if node is not None else []
-    return next((i.vlan for i in nics if i.vlan is not None and has_dhcp(i.vlan)), None)
+    nics = [i for i in node.interfaces if i.vlan is not None and has_dhcp(i.vlan)] if node is not None else []
+    return min(nics, key=lambda i: i.type != "bridge", default=None)
 
 
 def has_dhcp(vlan: VLAN) -> bool:
@@ -401,7 +407,9 @@ def compose(request: Request, host: VMHost, form: Form, *, on_demand: bool = Fal
         pinned=sorted(int(n) for n in cleaned["pinned_cores"]),
         hugepages=cleaned["hugepages_backed"],
         disks=_disks(host, server, sizes),
-        nics=[_nic(state, server, each) for each in links or [Link("eth0", None)]],
+        nics=[
+            _nic(state, server, each) for each in links or [Link("eth0", None, parent=_default_interface(state, host))]
+        ],
     )
     try:
         server.create(host.parameters["project"], instance)
@@ -426,10 +434,11 @@ def compose(request: Request, host: VMHost, form: Form, *, on_demand: bool = Fal
 
 
 def _nic(state: State, server: lxd.Host, link: Link) -> lxd.Nic:
-    try:
-        return server.attached(link.label, state.new_mac(), link.parent)
-    except lxd.Trouble as error:
-        raise Unavailable(f"Failed talking to pod: {error}") from None
+    """On the interface that MAAS knows, whatever became of it since: a bridge, or a macvlan on anything else."""
+    parent = link.parent
+    if parent is None:
+        raise Unavailable("Failed talking to pod: No host network to attach VM interfaces to")
+    return server.attached(link.label, state.new_mac(), parent.name, parent.type == "bridge")
 
 
 def _disks(host: VMHost, server: lxd.Host, sizes: Iterable[constraints.Size]) -> list[lxd.Disk]:
@@ -504,7 +513,7 @@ def _serving(state: State, node: Node, nic: constraints.Nic) -> Link:
     # Of several, MAAS takes a bridge, then a bond, then the newest.
     chosen = min(fitting, key=lambda i: ({"bridge": 0, "bond": 1}.get(i.type, 2), -i.id))
     values = dict(nic.wanted)
-    link = Link(nic.label, chosen.vlan, mode=values.get("mode", "auto"), parent=chosen.name)
+    link = Link(nic.label, chosen.vlan, mode=values.get("mode", "auto"), parent=chosen)
     named = [s for s in _subnets_named(state, values) if s.vlan is chosen.vlan]
     link.subnet = next(iter(named or state.subnets.where(vlan=chosen.vlan)), None)
     if "ip" in values:

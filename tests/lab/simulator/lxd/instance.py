@@ -32,11 +32,12 @@ class Disk:
 
 @dataclass(frozen=True)
 class Nic:
-    """`parent` is the interface of the host that it is on; without one, its first bridge."""
+    """`parent` is the interface of the host that it is on: a bridge, or another one on which it is a macvlan."""
 
     name: str
     mac: str
     parent: str = ""
+    bridged: bool = True
 
 
 @dataclass(eq=False)
@@ -131,7 +132,8 @@ class Instance:
 
     def _add_nic(self, nic: Nic) -> None:
         first = not any(device["type"] == "nic" for device in self.devices.values())
-        device = {"type": "nic", "nictype": "bridged", "parent": nic.parent, "name": nic.name, "hwaddr": nic.mac}
+        kind = "bridged" if nic.bridged else "macvlan"
+        device = {"type": "nic", "nictype": kind, "parent": nic.parent, "name": nic.name, "hwaddr": nic.mac}
         self.devices[nic.name] = device | ({"boot.priority": "1"} if first else {})
 
 

@@ -108,13 +108,9 @@ class Visit:
     def place(self, size: int, tags: list[str], default: str | None) -> StoragePool:
         return place(self.pools, self.free, size, tags, default)
 
-    def attached(self, name: str, mac: str, wanted: str) -> Nic:
-        """To the host's interface of that name when there is one, else to the first bridge."""
-        bridges = [each for each in self._networks if each["type"] == "bridge"]
-        known = [each["name"] for each in sorted(bridges, key=lambda each: not each["managed"])]
-        if not known:
-            raise Trouble("No host network to attach VM interfaces to")
-        return Nic(name, mac, wanted if wanted in known else known[0])
+    def attached(self, name: str, mac: str, parent: str, bridged: bool) -> Nic:
+        """To the host's interface of that name, whether it is there or not."""
+        return Nic(name, mac, parent, bridged)
 
     # -- its virtual machines -----------------------------------------------------------------------------------------
 

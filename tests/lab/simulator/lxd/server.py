@@ -58,6 +58,8 @@ class Network:
     description: str = ""
     managed: bool = True
     mac: str = ""
+    # Of a bridge: the interfaces of the host that are its ports. On these nothing else can hang.
+    ports: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -280,9 +282,9 @@ class Server:
         """The pool a new disk goes to."""
         return place(self.pools, self.free, size, tags, default)
 
-    def attached(self, name: str, mac: str, wanted: str) -> Nic:
-        """To the host's interface of that name when there is one, else to LXD's own bridge."""
-        return Nic(name, mac, wanted if wanted in self.networks else BRIDGE)
+    def attached(self, name: str, mac: str, parent: str, bridged: bool) -> Nic:
+        """To the host's interface of that name, whether it is there or not."""
+        return Nic(name, mac, parent, bridged)
 
     def create(self, project: str, instance: Instance) -> None:
         """With the volumes that were thought of together with it."""
@@ -301,7 +303,19 @@ class Server:
 
     def switch(self, project: str, name: str, on: bool) -> None:
         """As MAAS does: off without asking."""
-        self._vm(project, name).switch(on)
+        instance = self._vm(project, name)
+        if on and (busy := self.busy_port(self.shape(project, instance).devices)):
+            raise Trouble(busy)
+        instance.switch(on)
+
+    def busy_port(self, devices: Mapping[str, Mapping[str, str]]) -> str:
+        """Why an instance with these devices does not start: a macvlan on a port of a bridge. Empty if it does."""
+        ports = {port for network in self.networks.values() for port in network.ports}
+        for name, device in devices.items():
+            if device.get("nictype") == "macvlan" and device.get("parent") in ports:
+                words = f"Failed to run: ip link add mac1a2b3c4d link {device['parent']} type macvtap mode bridge"
+                return f'Failed to start device "{name}": {words}: RTNETLINK answers: Device or resource busy'
+        return ""
 
     def is_on(self, project: str, name: str) -> bool:
         return self._vm(project, name).running

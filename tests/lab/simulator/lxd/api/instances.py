@@ -176,7 +176,7 @@ def _start(asked: Asked, instance: Instance) -> None:
     if instance.running:
         raise Refused(BAD_REQUEST, "The instance is already running")
     shape = asked.server.shape(asked.project, instance)
-    missing = missing_parent(asked.server, shape.devices)
+    missing = missing_parent(asked.server, shape.devices) or asked.server.busy_port(shape.devices)
     if missing:
         raise Refused(BAD_REQUEST, missing)
     if shape.core_count > asked.server.cores:

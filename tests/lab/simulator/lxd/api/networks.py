@@ -118,7 +118,7 @@ class NetworkState:
                 "state": "up",
                 "type": "broadcast",
                 "bond": None,
-                "bridge": {"id": "", "upper_devices": []} if found.type == "bridge" else None,
+                "bridge": {"id": "", "upper_devices": list(found.ports)} if found.type == "bridge" else None,
                 "vlan": None,
                 "ovn": None,
             }

@@ -246,6 +246,7 @@ def test_an_older_release_is_refused_unless_told(ground: Ground, tmp_path: Path)
     entry = {**newer, "startedTime": SINCE, "completionTime": SINCE, "verified": False}
     desired = {"image": newer["image"], "version": "4.20.10"}
     version = {"desired": desired, "history": [entry], "availableUpdates": [], "observedGeneration": 1}
+    ground.api.patch(HOSTED_CLUSTERS, "shop", "clusters", {"spec": {"release": {"image": newer["image"]}}})
     ground.api.patch(HOSTED_CLUSTERS, "shop", "clusters", {"status": {"version": version}}, subresource="status")
     ground.api.apply(NODE_POOLS, examples.node_pool("np", "shop", newer["image"], replicas=1))
     ground.api.patch(NODE_POOLS, "np", "clusters", {"status": {"version": "4.20.10"}}, subresource="status")

@@ -75,6 +75,20 @@ def test_a_wait_that_gives_up_ends_the_loop_and_the_next_run_puts_it_right(hoste
     assert not {PAUSED, GIVEN_UP} & set(new["metadata"].get("annotations") or {})
 
 
+def test_a_key_that_is_no_administrators_any_more_is_told_and_its_loop_ended(hosted: Hosted) -> None:
+    """MAAS allocates a machine to it, and refuses what each deployment begins with."""
+    lab = hosted.lab
+    lab.fault("maas-key-plain")
+    refused = pool(hosted, replicas=2)
+    assert "the provider's user is not an administrator of MAAS, which each deployment needs" in refused.msg
+    assert "paused until the next run" in refused.msg
+    lab.until("the loop ends", lambda: stands_still(lab), 20)
+    lab.heal("maas-key-plain")
+    right = pool(hosted, replicas=2)
+    assert not right.failed, right.msg
+    assert not any(GIVEN_UP in (body["metadata"].get("annotations") or {}) for body in maas_machines(lab))
+
+
 def test_a_machine_that_is_marked_as_somebody_elses_is_paused_and_goes_without_a_release(hosted: Hosted) -> None:
     """What the provider adopts after it has given it back, as seen with the real one."""
     lab = hosted.lab

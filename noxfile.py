@@ -9,6 +9,7 @@ are made once for each lock file in tests/locks, by uv where it is installed, by
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -164,7 +165,7 @@ def run(
     )
 
 
-def pytest(session: nox.Session, core: str, *arguments: str) -> None:
+def pytest(session: nox.Session, core: str, *arguments: str, **more: str) -> None:
     """Two at a time, unless somebody asks for something else: `-- -k claim -x`, or `-- tests/unit/test_wait.py`."""
     if any((ROOT / each.partition("::")[0]).exists() for each in session.posargs):
         arguments = tuple(each for each in arguments if not each.startswith("tests/"))
@@ -172,7 +173,7 @@ def pytest(session: nox.Session, core: str, *arguments: str) -> None:
     reported = ("-q", f"--junitxml={accounts.report_of(session)}", "-o", "junit_duration_report=total")
     chosen = session.posargs or (*shared, *reported)
     shuffled = () if "randomly" in arguments else ("-p", "no:randomly")
-    run(session, core, "python", "-m", "pytest", *shuffled, *arguments, *chosen)
+    run(session, core, "python", "-m", "pytest", *shuffled, *arguments, *chosen, **more)
 
 
 # -- test: what every change passes ---------------------------------------------------------------------------------
@@ -278,11 +279,16 @@ def kills(session: nox.Session) -> None:
     pytest(session, MAIN, "tests/hosted/test_killed.py", "-m", "exhaustive")
 
 
-@part("verify")
+# ansible-core runs tasks in processes of their own from 2.19 on, and in others before: what dies with what differs.
+FAMILIES = [core for core in (OLDEST, "2.19") if core in OTHERS and python_for(core)]
+
+
+@part("verify", needs=tuple(f"environment-{core}" for core in FAMILIES))
 def long(session: nox.Session) -> None:
     """what is `thorough` in the suites of `make test`"""
     folders = ("tests/unit", "tests/integration", "tests/lab/simulation", "tests/chaos")
-    pytest(session, MAIN, *folders, "-m", "thorough and not exhaustive")
+    others = os.pathsep.join(str(environment_of(core).bin / "python") for core in FAMILIES)
+    pytest(session, MAIN, *folders, "-m", "thorough and not exhaustive", METALSHIFT_CORES=others)
 
 
 @part("verify")

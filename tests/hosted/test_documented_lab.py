@@ -39,6 +39,8 @@ def test_the_example_of_the_role_runs_as_it_stands(lab: Lab, tmp_path: Path) -> 
     played = run_role(lab, tmp_path)
     assert played.status == 0, played.output[-3000:]
     assert (tmp_path / "demo.kubeconfig").exists()
+    approved = play(lab, tmp_path, playbook(f"{GUIDE} 3", tmp_path), None)
+    assert approved.status == 0, approved.output[-3000:]
     gone = play(
         lab,
         tmp_path,

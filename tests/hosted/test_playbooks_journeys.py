@@ -20,7 +20,7 @@ import yaml
 
 from hosted.play import play, variables
 from hosted.record import PLACES, Record
-from integration.harness import Played, assert_no_secret, assert_no_secret_left
+from integration.harness import Played, assert_no_secret, assert_no_secret_left, passed_by_awx
 from lab.kube.api import CSRS, HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab
@@ -92,6 +92,9 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     given = wished(lab, "trip", tmp_path, dns=True)
     kubeconfig = Path(given["hosted_openshift_kubeconfig"])
     end = {name: given[name] for name in given if name.split("_")[2] in ("name", "base", "dns", "kubeconfig")}
+    # As jobs of AWX, whose surveys are made of the argument specs.
+    given = {**passed_by_awx("create_hosted_cluster"), **given}
+    end = {**passed_by_awx("destroy_hosted_cluster"), **end}
     assert_wrote_nothing(lab, tmp_path, CREATE, given)
     assert_wrote_nothing(lab, tmp_path, DESTROY, end)
 
@@ -113,6 +116,7 @@ def test_from_machines_to_a_cluster_and_back(new_lab: Callable[..., Lab], tmp_pa
     again = play(lab, tmp_path, CREATE, given)
     assert (again.status, recap(again)["changed"]) == (0, 0), again.output[-4000:]
     pool = {
+        **passed_by_awx("scale_node_pool"),
         "hosted_openshift_name": "trip",
         "hosted_openshift_pool": "trip",
         "hosted_openshift_wait_timeout": 400,
@@ -185,7 +189,7 @@ def test_they_run_under_ansible_runner_as_awx_runs_them(lab: Lab, tmp_path: Path
     done = ansible_runner.run(
         private_data_dir=str(tmp_path),
         playbook="metalshift.maas.preflight",
-        extravars=extra,
+        extravars={**passed_by_awx("preflight"), **extra},
         envvars={**variables(lab), "ANSIBLE_COLLECTIONS_PATH": os.environ["ANSIBLE_COLLECTIONS_PATH"]},
         quiet=True,
     )

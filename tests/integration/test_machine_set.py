@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from integration.arranging import client
 from integration.harness import Outcome, run_task
 from lab.simulator import Simulator
 from lab.simulator.model import Machine, Status
@@ -355,8 +356,8 @@ def test_a_machine_that_somebody_marks_as_broken_is_replaced(nine: Simulator) ->
     def mark_one() -> None:
         while sum(machine.status is Status.DEPLOYING for machine in held(nine)) < 3:
             time.sleep(0.01)
+        client(nine).post(f"machines/{held(nine)[0].system_id}/", {"comment": "its fan"}, op="mark_broken")
         nine.auto(0.02)
-        run_task(nine, "machine", {"machines": [held(nine)[0].hostname], "claim": "web", "state": "broken"})
 
     somebody = threading.Thread(target=mark_one)
     somebody.start()

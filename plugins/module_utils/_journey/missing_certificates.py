@@ -50,11 +50,14 @@ class MissingCertificates:
         found = {**self._of_clients(sight, verdicts), **self._of_servers(sight, verdicts)}
         return replace(sight, certificates=found)
 
-    def unread(self, sight: Sight) -> Sight:
-        """The same sight, when certificates are all that is not known: for a while, that is a reason to go on."""
+    def unread(self, sight: Sight, *, is_silent: bool = False) -> Sight:
+        """The same sight, when certificates are all that is not known: for a while, that is a reason to go on.
+
+        Not for an API of which it is known that it is silent: its nodes may soon count as lost.
+        """
         now = self._clock.now()
         self._unread_since = now if self._unread_since is None else self._unread_since
-        if now - self._unread_since < READ_WITHIN:
+        if now - self._unread_since < READ_WITHIN and not is_silent:
             return replace(sight, certificates=None)
         self.lines = {"certificates": UNREAD}
         return sight

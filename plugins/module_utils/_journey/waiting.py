@@ -69,7 +69,7 @@ MOST_NAMED = 5
 # Of requests that are not approved, so many are told, and of the end of a wait the first of them.
 MOST_REFUSED, FIRST_REFUSED = 10, 2
 
-LOST = "management API"
+LOST, HOSTED = "management API", "hosted API"
 
 # What it will not do, and what it does not do yet.
 GOALS: Mapping[Goal, tuple[str, str]] = {
@@ -167,7 +167,7 @@ class Wait:
                 known = {topic: line for topic, line in self._told.items() if topic != LOST}
                 self._tell({**known, **lookout.lines})
             else:
-                self._seen = seen = self._with_certificates(now_seen)
+                self._seen = seen = self._with_certificates(now_seen, is_silent=HOSTED in lookout.lines)
                 self._require_presence(seen)
                 found = self._assess(seen)
                 self._letting_go.look(seen)
@@ -200,12 +200,12 @@ class Wait:
         self._lacks_only_certificates = bool(seen.certificates) and self._is_reached(replace(seen, certificates={}))
         return found
 
-    def _with_certificates(self, seen: Sight) -> Sight:
+    def _with_certificates(self, seen: Sight, *, is_silent: bool) -> Sight:
         if self._missing is None:
             return seen
         if seen.nodes is not None and seen.requests is not None:
             return self._missing.seen(seen)
-        return self._missing.unread(seen) if self._is_reached(seen) else seen
+        return self._missing.unread(seen, is_silent=is_silent) if self._is_reached(seen) else seen
 
     def _is_reached(self, seen: Sight) -> bool:
         return assess(seen, self._goal, 0.0, {}, pools=self._pools).reached

@@ -147,5 +147,12 @@ def test_an_api_that_cannot_be_read_is_said_and_not_waited_for(lost: dict[str, N
     assert missing.lines == {}
 
 
+def test_an_api_that_is_known_to_be_silent_is_not_waited_for_at_all() -> None:
+    missing = MissingCertificates(FakeClock(), dict)
+    seen = replace(sight(), nodes=None, requests=None)
+    assert assess(missing.unread(seen, is_silent=True), "nodes", 0.0, {}).reached
+    assert missing.lines == {"certificates": UNREAD}
+
+
 def test_who_waits_for_no_certificates_is_told_of_none() -> None:
     assert assess(sight(request("csr-a")), "nodes", 0.0, {}).reached

@@ -165,7 +165,7 @@ def run(
     )
 
 
-def pytest(session: nox.Session, core: str, *arguments: str, **more: str) -> None:
+def pytest(session: nox.Session, core: str, *arguments: str, cores: str = "") -> None:
     """Two at a time, unless somebody asks for something else: `-- -k claim -x`, or `-- tests/unit/test_wait.py`."""
     if any((ROOT / each.partition("::")[0]).exists() for each in session.posargs):
         arguments = tuple(each for each in arguments if not each.startswith("tests/"))
@@ -173,7 +173,7 @@ def pytest(session: nox.Session, core: str, *arguments: str, **more: str) -> Non
     reported = ("-q", f"--junitxml={accounts.report_of(session)}", "-o", "junit_duration_report=total")
     chosen = session.posargs or (*shared, *reported)
     shuffled = () if "randomly" in arguments else ("-p", "no:randomly")
-    run(session, core, "python", "-m", "pytest", *shuffled, *arguments, *chosen, **more)
+    run(session, core, "python", "-m", "pytest", *shuffled, *arguments, *chosen, METALSHIFT_CORES=cores)
 
 
 # -- test: what every change passes ---------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def long(session: nox.Session) -> None:
     """what is `thorough` in the suites of `make test`"""
     folders = ("tests/unit", "tests/integration", "tests/lab/simulation", "tests/chaos")
     others = os.pathsep.join(str(environment_of(core).bin / "python") for core in FAMILIES)
-    pytest(session, MAIN, *folders, "-m", "thorough and not exhaustive", METALSHIFT_CORES=others)
+    pytest(session, MAIN, *folders, "-m", "thorough and not exhaustive", cores=others)
 
 
 @part("verify")

@@ -85,6 +85,7 @@ def start(given: argparse.Namespace) -> int:
                 machines=given.machines,
                 operator=given.operator == "yes",
                 lxd=_start_lxd(place, undo) if given.lxd == "yes" else None,
+                outlives=True,
                 say=lambda line: say(f"  {line}"),
             )
             undo.pop_all()

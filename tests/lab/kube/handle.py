@@ -68,11 +68,13 @@ class Lab:
         machines: int = 12,
         operator: bool = True,
         lxd: RealLxd | None = None,
+        outlives: bool = False,
         say: Callable[[str], None] = lambda line: None,
     ) -> Lab:
         """Start a lab in a folder that is its own: what a dead one left there is ended and removed first.
 
-        With a real LXD, the lab's MAAS drives it; it is not the lab's to end.
+        With a real LXD, the lab's MAAS drives it; it is not the lab's to end. Unless it `outlives` the process that
+        starts it, it ends with that one, however that one dies.
         """
         folder = folder.resolve()
         if cls.runs(folder):
@@ -88,6 +90,7 @@ class Lab:
             f"--machines={machines}",
             *(() if operator else ("--without-operator",)),
             *((f"--lxd={lxd.folder}",) if lxd else ()),
+            *(() if outlives else (f"--starter-pid={os.getpid()}",)),
         ]
         own = {
             **{name: os.environ[name] for name in PROGRAMS if name in os.environ},

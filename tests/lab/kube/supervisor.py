@@ -342,10 +342,11 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
-def run(wish: Wish, detach: Callable[[], None] = lambda: None) -> int:
+def run(wish: Wish, detach: Callable[[], None] = lambda: None, starter_pid: int = 0) -> int:
     """A lab from its start to its end; 0 when it served, 1 when it could not start.
 
-    `detach` is called when it serves: whoever started it does not listen any more.
+    `detach` is called when it serves: whoever started it does not listen any more. With `starter_pid`, the lab ends
+    when that parent has died: nobody would stop the lab of a test that was killed.
     """
     ending = threading.Event()
 
@@ -365,14 +366,15 @@ def run(wish: Wish, detach: Callable[[], None] = lambda: None) -> int:
         left.callback(starter.shutdown)
         left.callback(supervisor.stop)
         started = starter.submit(supervisor.start)
-        while not started.done() and not ending.is_set():
+        while not started.done() and not ending.is_set() and starter_pid in (0, os.getppid()):
             ending.wait(0.1)
         if started.done() and not ending.is_set():
             started.result()
             write(wish.folder / labs.FACTS, json.dumps({**supervisor.facts(), "control": server.port}, indent=1))
             say(labs.READY)
             detach()
-        ending.wait()
+        while not ending.wait(1) and starter_pid in (0, os.getppid()):
+            pass
         return 0
     except (DidNotStart, OSError, ApiError, Unreachable, subprocess.TimeoutExpired) as error:
         say(f"the lab did not start: {error}")
@@ -388,6 +390,7 @@ def main() -> int:
     parser.add_argument("--machines", type=int, default=12)
     parser.add_argument("--without-operator", action="store_true")
     parser.add_argument("--lxd", type=Path)
+    parser.add_argument("--starter-pid", type=int, default=0)
     given = parser.parse_args()
     folder: Path = given.folder
     try:
@@ -409,7 +412,7 @@ def main() -> int:
         say(str(error))
         return 1
     threading.excepthook = _note_death
-    return run(wish, lambda: _write_to(journal))
+    return run(wish, lambda: _write_to(journal), given.starter_pid)
 
 
 def _note_death(what: threading.ExceptHookArgs) -> None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,7 +20,7 @@ import pytest
 
 from lab.fixtures import SPEED
 from lab.kube.api import NAMESPACES
-from lab.kube.handle import Lab
+from lab.kube.handle import PACKAGES, Lab
 from lab.kube.journey import Journey, condition
 from lab.labs import LabError
 from lab.ports import LOOPBACK
@@ -85,6 +88,19 @@ def test_every_killed_program_is_started_again_and_the_lab_goes_on(mortal: Journ
     mortal.scale(2)
     mortal.until_nodes(2)
     lab.until("it is available", lambda: condition(mortal.cluster(), "Available").get("status") == "True", 60)
+
+
+def test_the_lab_of_a_test_that_is_killed_ends_with_it(programs: Programs, tmp_path: Path) -> None:
+    folder = tmp_path / "short"
+    start = f"Lab.start(Path({str(folder)!r}), speed={SPEED}, machines=1, operator=False)"
+    script = f"import os\nfrom pathlib import Path\nfrom lab.kube.handle import Lab\n{start}\nos.kill(os.getpid(), 9)\n"
+    killed = subprocess.run([sys.executable, "-c", script], cwd=PACKAGES, timeout=120, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    for _ in range(120):
+        if not Lab.runs(folder) and not remains(folder):
+            return
+        time.sleep(0.5)
+    assert remains(folder) == []
 
 
 @dataclass(frozen=True)

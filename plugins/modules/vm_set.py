@@ -47,7 +47,9 @@ options:
   state:
     description:
       - V(present) brings the set to O(count) VMs.
-      - V(absent) removes all of them, with their disks and their addresses.
+      - V(absent) removes all of them, with their disks and their addresses. With O(via=lxd) it also removes the
+        machines in MAAS whose VMs do not exist any more on the hosts of O(lxd_hosts), if the API key may read power
+        parameters.
     type: str
     choices: [present, absent]
     default: present

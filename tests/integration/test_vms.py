@@ -673,6 +673,47 @@ def test_what_a_killed_removal_left_is_removed(hosts: Hosts, module: str, args: 
     assert (gone.failed, gone.changed, hosts.in_lxd) == (False, True, {}), gone.msg
 
 
+def lose(hosts: Hosts, name: str) -> None:
+    """Remove a VM and leave its machine in MAAS: as when it is removed while another run adds it there."""
+    del hosts.servers[hosts.in_lxd[name]].projects["maas"][name]
+    hosts.clear()
+
+
+def test_a_machine_whose_vm_is_lost_goes_when_the_set_is_to_be_absent(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=3)
+    lose(hosts, "cp-2")
+    kept = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    assert (kept.failed, kept.changed, len(hosts.in_maas)) == (False, False, 3), kept.msg
+    lose(hosts, "cp-3")
+    lose(hosts, "cp-1")
+    foreseen = hosts.run("vm_set", "lxd", claim="cp", state="absent", check=True)
+    assert (foreseen.changed, hosts.writes(), len(hosts.in_maas)) == (True, [], 3)
+    gone = hosts.run("vm_set", "lxd", claim="cp", state="absent")
+    assert (gone.failed, gone.changed, list(hosts.in_maas)) == (False, True, []), gone.msg
+    assert [one["hostname"] for one in gone["removed"]] == [one["hostname"] for one in foreseen["removed"]]
+    assert not hosts.run("vm_set", "lxd", claim="cp", state="absent").changed
+
+
+@pytest.mark.parametrize(
+    "power", [{"power_address": "192.0.2.7:8443"}, {"project": "other"}, {"instance_name": "cp-1-old"}], ids=str
+)
+def test_a_machine_whose_vm_may_be_elsewhere_stays(hosts: Hosts, power: Mapping[str, str]) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1)
+    lose(hosts, "cp-1")
+    hosts.in_maas["cp-1"].power_parameters.update(power)
+    came = hosts.run("vm_set", "lxd", claim="cp", state="absent")
+    assert (came.failed, came.changed, hosts.writes(), list(hosts.in_maas)) == (False, False, [], ["cp-1"]), came.msg
+
+
+def test_a_machine_whose_vm_is_lost_stays_while_somebody_else_holds_it(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1)
+    held = {"machines": ["cp-1"], "state": "allocated", "claim": "db", **QUICK}
+    assert not run_task(hosts.sim, "machine", held).failed
+    lose(hosts, "cp-1")
+    came = hosts.run("vm_set", "lxd", claim="cp", state="absent")
+    assert (came.changed, hosts.writes(), list(hosts.in_maas)) == (False, [], ["cp-1"]), came.msg
+
+
 @pytest.mark.parametrize("via", WAYS)
 @pytest.mark.parametrize("check", [False, True])
 def test_an_interface_that_is_gone_is_said_where_it_is_to_have_an_address(hosts: Hosts, via: str, check: bool) -> None:

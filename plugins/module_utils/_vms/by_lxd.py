@@ -138,6 +138,12 @@ class ByLxd:
         names = {str(machine["hostname"]) for machine in machines if is_virtual(machine)}
         return {name for name in (*names, *self._names) if name.startswith(prefix)}
 
+    def lost(self, names: Iterable[str]) -> set[str]:
+        missing = sorted(set(names) - self._names)
+        machines = [one for one in self._machines.listed(hostname=missing) if is_virtual(one)] if missing else []
+        self._around.read_power_parameters(machines)
+        return {str(one["hostname"]) for one in machines if self._power_host(one) in self._seen}
+
     @property
     def _names(self) -> set[str]:
         return {name for seen in self._seen.values() for name in seen.claims}
@@ -167,10 +173,14 @@ class ByLxd:
         if not self._asked_power:
             self._asked_power = True
             self._around.read_power_parameters(known.values())
-        power = self._around.known_power_parameters(machine)
-        pod = str((machine.get("pod") or {}).get("name", ""))
-        if not power:
+        if not self._around.known_power_parameters(machine):
+            pod = str((machine.get("pod") or {}).get("name", ""))
             return pod if pod in self._hosts else ""
+        return self._power_host(machine)
+
+    def _power_host(self, machine: Machine) -> str:
+        """The host on which its power parameters have MAAS switch it; empty if this user may not read them."""
+        power = self._around.known_power_parameters(machine)
         where = known_endpoint(str(power.get("power_address") or ""))
         fits = power.get("instance_name") == machine["hostname"]
         hosts = [

@@ -70,6 +70,10 @@ class ByMaas:
     def names_like(self, prefix: str) -> set[str]:
         return {str(note["identifier"]) for note in self.notes if str(note["identifier"]).startswith(prefix)}
 
+    def lost(self, names: Iterable[str]) -> set[str]:
+        """MAAS notes its VMs itself."""
+        return set()
+
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
         return [Found.of(machine, self._machines.me) for machine in machines]
 

@@ -7,13 +7,15 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import count as counting_from
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import check_count
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import IDS_PER_REQUEST
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host, Rules
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
@@ -126,11 +128,28 @@ def look(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> The
     names = {
         *(hostname(wanted.claim, number) for number in numbers),
         *(one for one in like if number_of(wanted.claim, one)),
+        *([] if wanted.count else _lost(tools, wanted.claim, like)),
     }
     machines = {name: machine for name, machine in tools.machines.find(sorted(names)).items() if machine is not None}
     counted = census(wanted.claim, tools.way.found(machines.values(), sorted(names)))
     ips = _addresses(attachments)
     return There(machines, counted, tools.cabling.held(ips, names) if ips else {})
+
+
+def _lost(tools: Tools, claim: str, like: Set[str]) -> set[str]:
+    """The machines that would stay in MAAS without their VMs.
+
+    A run that removes a VM at the moment when another one adds it to MAAS leaves such a machine. MAAS finds hostnames
+    only if they are spelt out: as many as one request holds, and so on while there are any.
+    """
+    found: set[str] = set()
+    for first in counting_from(1, IDS_PER_REQUEST):
+        names = [hostname(claim, number) for number in range(first, first + IDS_PER_REQUEST)]
+        lost = tools.way.lost(names)
+        found |= lost
+        if not lost and like.isdisjoint(names):
+            return found
+    return found
 
 
 def _addresses(attachments: Sequence[Attachment]) -> list[str]:

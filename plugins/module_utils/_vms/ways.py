@@ -83,6 +83,9 @@ class Way(Protocol):
     def names_like(self, prefix: str) -> set[str]:
         """The VMs on the hosts whose names begin so, as far as the hosts tell."""
 
+    def lost(self, names: Iterable[str]) -> set[str]:
+        """Of these names, the machines of MAAS whose VM is not on the host where MAAS switches it."""
+
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
         """What is called so: the machines of MAAS, and the VMs that it does not know."""
 

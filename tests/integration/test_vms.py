@@ -673,6 +673,27 @@ def test_what_a_killed_removal_left_is_removed(hosts: Hosts, module: str, args: 
     assert (gone.failed, gone.changed, hosts.in_lxd) == (False, True, {}), gone.msg
 
 
+@pytest.mark.parametrize(
+    ("module", "args", "name"),
+    [("vm", {"hostname": "web"}, "web"), ("vm_set", {"claim": "cp", "count": 1}, "cp-1")],
+)
+def test_a_vm_that_stays_after_all_does_not_go_on_being_removed(
+    hosts: Hosts, module: str, args: Args, name: str
+) -> None:
+    """Its removal was killed when it had begun, and the VM is used again since."""
+    hosts.run(module, "lxd", **args, hosts=["kvm2"])
+    vm = hosts.servers["kvm2"].projects["maas"][name]
+    vm.description = "mine (being removed by metalshift.maas)"
+    foreseen = hosts.run(module, "lxd", **args, check=True)
+    kept = hosts.run(module, "lxd", **args)
+    assert (kept.failed, kept.changed, vm.description) == (False, True, "mine"), kept.msg
+    assert (foreseen.changed, foreseen["diff"]) == (True, kept["diff"])
+    assert not hosts.run(module, "lxd", **args).changed
+    client(hosts.sim).delete(f"machines/{hosts.in_maas[name].system_id}/")
+    left = hosts.run(module, "lxd", **args, state="absent")
+    assert (list(hosts.in_lxd), "has been in use" in left.msg) == ([name], True), left.msg
+
+
 def lose(hosts: Hosts, name: str) -> None:
     """Remove a VM and leave its machine in MAAS: as when it is removed while another run adds it there."""
     del hosts.servers[hosts.in_lxd[name]].projects["maas"][name]

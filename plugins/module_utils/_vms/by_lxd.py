@@ -272,6 +272,12 @@ class ByLxd:
             apply=partial(instances.attach, self._hosts[host].lxd, seen, name, nics),
         )
 
+    def keeping(self, host: str, name: str) -> Callable[[], None] | None:
+        seen = self._seen.get(host)
+        if seen is None or not instances.is_leaving(seen.vms.get(name, {})):
+            return None
+        return partial(instances.mark_staying, self._hosts[host].lxd, seen, seen.vms[name])
+
     def _form(self, order: Order, host: LxdHost, macs: Sequence[str]) -> dict[str, Any]:
         identity = host.lxd.connection.identity
         wished, node = order.template.wished, self._nodes[order.host] or {}

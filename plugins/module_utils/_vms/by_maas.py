@@ -7,7 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -150,6 +150,10 @@ class ByMaas:
 
     def reattachment(self, host: str, name: str) -> Reattachment | None:
         """MAAS changes no VM."""
+        return None
+
+    def keeping(self, host: str, name: str) -> Callable[[], None] | None:
+        """MAAS marks no VM."""
         return None
 
     def limits(self, found: Found) -> Limits | None:

@@ -58,6 +58,8 @@ class Vm:
     # Another size in LXD, and whether MAAS is then, or still, to learn it.
     resize: Resize | None = None
     recommissions: bool = False
+    # Takes away the mark of a removal that was not finished.
+    keeping: Callable[[], None] | None = None
     # Interfaces in LXD that hang where they cannot work.
     reattachment: Reattachment | None = None
     foreseen: dict[str, Any] = field(default_factory=dict)
@@ -109,6 +111,10 @@ class Crew:
             if not vm.is_new or vm.is_begun:
                 vm.reattachment = self._way.reattachment(vm.order.host, vm.name)
                 steps += [vm.reattachment.step(vm.name)] if vm.reattachment else []
+            if not vm.is_new:
+                vm.keeping = self._way.keeping(vm.order.host, vm.name)
+                reason = "in LXD: its removal was begun, and it stays after all"
+                steps += [Step("change", vm.name, reason)] if vm.keeping else []
             if vm.machine is not None:
                 vm.changes = field_changes(vm.machine, wished, {})
                 steps += [Step("change", vm.name, ", ".join(one.form), one.before, one.form) for one in vm.changes]
@@ -145,7 +151,8 @@ class Crew:
 
     def bring(self, vms: Sequence[Vm], wished: Wished) -> None:
         """Make those that are new, finish those that are unfinished, change the others."""
-        self._reattach([vm for vm in vms if vm.reattachment])
+        self._change_in_lxd([vm for vm in vms if vm.keeping], lambda vm: vm.keeping() if vm.keeping else None)
+        self._reattach([vm for vm in vms if vm.reattachment and not vm.failure])
         self._make([vm for vm in vms if vm.is_new and not vm.failure])
         self._resize([vm for vm in vms if vm.resize and not vm.failure])
         self._drive([vm for vm in vms if vm.machine is not None and not vm.failure])
@@ -175,15 +182,13 @@ class Crew:
                 vm.fail(Failure("conflict", f"{vm.name} was made, and somebody removed it.", object=vm.name))
 
     def _reattach(self, vms: Sequence[Vm]) -> None:
-        for vm, outcome in each(vms, lambda vm: vm.reattachment.apply() if vm.reattachment else None):
-            if isinstance(outcome, Failure):
-                vm.fail(outcome)
-            else:
-                vm.changed = True
-            self._task.trace_requests()
+        self._change_in_lxd(vms, lambda vm: vm.reattachment.apply() if vm.reattachment else None)
 
     def _resize(self, vms: Sequence[Vm]) -> None:
-        for vm, outcome in each(vms, lambda vm: vm.resize.carry_out() if vm.resize else None):
+        self._change_in_lxd(vms, lambda vm: vm.resize.carry_out() if vm.resize else None)
+
+    def _change_in_lxd(self, vms: Sequence[Vm], change: Callable[[Vm], None]) -> None:
+        for vm, outcome in each(vms, change):
             if isinstance(outcome, Failure):
                 vm.fail(outcome)
             else:

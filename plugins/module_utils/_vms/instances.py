@@ -358,6 +358,12 @@ def mark_leaving(lxd: Lxd, seen: Instances, name: str) -> None:
         _write(lxd, seen, name, f"mark the VM {name}", description=f"{_description(vm)} {LEAVING}".strip())
 
 
+def mark_staying(lxd: Lxd, seen: Instances, vm: Mapping[str, Any]) -> None:
+    """Take that from a VM again."""
+    said = _description(vm).replace(LEAVING, "").strip()
+    _write(lxd, seen, str(vm["name"]), f"keep the VM {vm['name']}", description=said)
+
+
 def _write(
     lxd: Lxd,
     seen: Instances,
@@ -403,8 +409,7 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
         if found is not None:
             _refuse_strange(found.body, order)
             if is_leaving(found.body):
-                said = _description(found.body).replace(LEAVING, "").strip()
-                _write(lxd, seen, order.name, f"keep the VM {order.name}", description=said)
+                mark_staying(lxd, seen, found.body)
             return _macs(found.body, nics)
     raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
 

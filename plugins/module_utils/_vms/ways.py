@@ -95,6 +95,9 @@ class Way(Protocol):
     def reattachment(self, host: str, name: str) -> Reattachment | None:
         """What is to be done about interfaces of a VM that exists, if they hang where they cannot work."""
 
+    def keeping(self, host: str, name: str) -> Callable[[], None] | None:
+        """What takes the mark from a VM that it is being removed; None if it has none."""
+
     def limits(self, found: Found) -> Limits | None:
         """What a VM that exists was given, if this way can give it another size."""
 

@@ -194,7 +194,8 @@ def go_on(journey: Journey) -> None:
     topics = assess(now, "nodes", 0.0, {}).lines
     for kind, name in assess(now, "nodes", SETTLE, dict.fromkeys(topics, 0.0)).touch:
         note = f"lab.example/touched={time.monotonic()}"
-        journey.lab.kubectl("-n", NAMESPACE, "annotate", kind.resource, name, note, "--overwrite")
+        namespace = CONTROL_PLANE if kind is MAAS_MACHINES else NAMESPACE
+        journey.lab.kubectl("-n", namespace, "annotate", kind.resource, name, note, "--overwrite")
 
 
 @pytest.fixture(scope="module")

@@ -385,6 +385,15 @@ NOT_COMPARED = (
         "metalshift.maas.node_csr lists the certificate requests of nodes, and why each is not approved.",
     ),
     Told("degraded-nodes", "node pool <name>: a node cannot be upgraded in place: <reason>", "grace", STUCK),
+    Told(
+        "maas-key-plain",
+        "machine <name>: the provider's user is not an administrator of MAAS, which each deployment needs",
+        "grace",
+        "Give the provider the API key of an administrator of MAAS",
+    ),
+    Told("provider-sleeps", ""),
+    Told("provider-releases-twice", ""),
+    Told("provider-storms", ""),
 )
 
 

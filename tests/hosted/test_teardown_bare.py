@@ -17,13 +17,14 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import taking_down
 from hosted.stopped import HASTE, LADDER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
-from lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api
+from lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, NODE_POOLS, SECRETS, Api
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
 from lab.simulator.model import Machine
 
 PLACE = "clusters-shop"
+PAUSED, GIVEN_UP, NOT_OURS = "cluster.x-k8s.io/paused", "metalshift.maas/given-up", "metalshift.maas/not-ours"
 MARK = {"metalshift_cluster": "clusters/shop", "metalshift_node_pool": "np"}
 OURS = {"app.kubernetes.io/managed-by": "metalshift.maas", "metalshift.maas/hosted-cluster": "shop"}
 # As -vvv shows a request, after the name of the module.
@@ -172,6 +173,40 @@ def test_a_stale_provider_id_never_costs_anybody_a_machine(
     assert {one["hostname"]: one["outcome"] for one in done["machines"]} == {"n1": "ready", "w1": "left_alone"}
     assert (sim.find("w1").status.name, sim.find("n1").status.name) == ("DEPLOYED", "READY")
     assert left(api) == []
+
+
+def test_what_was_paused_for_a_machine_of_others_is_paused_again(api: Api, sim: Simulator, folder: Path) -> None:
+    """Somebody has continued it since, and has left the note."""
+    foreign = sim.machine("w1", status="Deployed", annotations={"metalshift_claim": "storage"})
+    cluster(api, foreign)
+    api.patch(MAAS_MACHINES, "np-s-w1", PLACE, {"metadata": {"annotations": {NOT_OURS: foreign.system_id}}})
+    asked = remove(folder, sim, force=True, wait=False)
+    assert not asked.failed, asked.msg
+    (body,) = api.list(MAAS_MACHINES)
+    assert body["metadata"]["annotations"].items() >= {PAUSED: "true", NOT_OURS: foreign.system_id}.items()
+
+
+@pytest.mark.parametrize(
+    ("note", "provider_id"),
+    [
+        ({GIVEN_UP: "MachineDeployFailed"}, None),
+        ({NOT_OURS: "abc123"}, "maas:///default/{}"),
+        ({}, "maas:///default/{}"),
+    ],
+    ids=["given up", "corrected since", "by hand"],
+)
+def test_what_is_continued_to_go_names_only_a_machine_that_it_has(
+    api: Api, sim: Simulator, folder: Path, note: dict[str, str], provider_id: str | None
+) -> None:
+    """Of one that was given up, the provider has given the machine back, and anybody may have it by now."""
+    machine = sim.machine("n1", status="Ready" if provider_id is None else "Deployed", annotations={})
+    cluster(api, machine)
+    api.patch(MAAS_MACHINES, "np-s-n1", PLACE, {"metadata": {"annotations": {PAUSED: "true", **note}}})
+    remove(folder, sim)
+    (body,) = api.list(MAAS_MACHINES)
+    assert PAUSED not in body["metadata"]["annotations"]
+    assert body["metadata"]["finalizers"]
+    assert body["spec"].get("providerID") == (provider_id and provider_id.format(machine.system_id))
 
 
 def test_a_paused_cluster_keeps_its_pool(api: Api, sim: Simulator, folder: Path) -> None:

@@ -35,13 +35,18 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MACHINES,
     NAMESPACES,
     NODE_POOLS,
-    NOT_OURS,
     PAUSED,
     Kind,
     Object,
     kind_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import patches
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pool_progress import is_not_ours
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_pauses import (
+    FINALIZER,
+    is_given_up,
+    resumption,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
     BEFORE_INFRASTRUCTURE,
     HOSTED_CONTROL_PLANE_LABEL,
@@ -67,9 +72,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patie
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.watching import Watching
-
-# A MaasMachine whose machine is somebody else's: the provider must not see it any more.
-PROVIDERS_FINALIZER = "maasmachine.infrastructure.cluster.x-k8s.io"
 
 KEEPS_NAMESPACE = "hypershift.openshift.io/skip-delete-hosted-controlplane-namespace"
 
@@ -331,18 +333,26 @@ class TakingDown:
                     self.patch(body, {"spec": {"paused": False}}, "continued")
         for kind in (MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES):
             for body in scene.of(kind):
-                notes = body["metadata"].get("annotations") or {}
-                if PAUSED in notes and NOT_OURS not in notes and (going or deleting(body)):
-                    self.patch(body, {"metadata": {"annotations": {PAUSED: None}}}, "continued")
-                if NOT_OURS in notes and deleting(body) and PROVIDERS_FINALIZER in finalizers(body):
-                    rest = [one for one in finalizers(body) if one != PROVIDERS_FINALIZER]
-                    self._unfinalize(body, rest, [PROVIDERS_FINALIZER])
+                paused = PAUSED in (body["metadata"].get("annotations") or {})
+                # A MaasMachine whose machine is somebody else's: the provider must not see it any more.
+                abandoned = kind is MAAS_MACHINES and is_not_ours(body)
+                if paused and not abandoned and (going or deleting(body)):
+                    self._continue(body)
+                if abandoned and deleting(body) and FINALIZER in finalizers(body):
+                    self._unfinalize(body, [one for one in finalizers(body) if one != FINALIZER], [FINALIZER])
                 if kind is MACHINES and not self.wanted.drain:
                     self.skip_drain(body)
         for patch in patches(scene.of(NODE_POOLS), scene.of(MACHINE_SETS), scene.of(MACHINES), time.time()):
             for body in scene.of(patch.kind):
                 if name_of(body) == patch.name:
                     self.patch(body, patch.body, patch.said)
+
+    def _continue(self, body: Object) -> None:
+        """End a pause, of a MaasMachine that was given up without the machine that it only thinks it has."""
+        if is_given_up(body):
+            self.patch(body, resumption(body, going=True).body, "continued, so that it can go")
+        else:
+            self.patch(body, {"metadata": {"annotations": {PAUSED: None}}}, "continued")
 
     # -- hanging --------------------------------------------------------------------------------------------
 

@@ -39,13 +39,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     MAAS_MACHINES,
     MACHINES,
     NODE_POOLS,
-    NOT_OURS,
-    PAUSED,
     SECRETS,
     Object,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pool_progress import is_not_ours
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_pauses import takeover
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
     Scene,
     label,
@@ -376,11 +376,11 @@ class Removal:
 
     def _protect(self, scene: Scene, one: Noted) -> None:
         for body in scene.of(MAAS_MACHINES):
-            if name_of(body) == one.maas_machine and NOT_OURS not in (body["metadata"].get("annotations") or {}):
+            if name_of(body) == one.maas_machine and not is_not_ours(body):
                 said = (
                     f"taken out of the provider's hands, for {one.title} is not this cluster's: {one.belonging.reason}"
                 )
-                self.down.patch(body, {"metadata": {"annotations": {PAUSED: "true", NOT_OURS: one.system_id}}}, said)
+                self.down.patch(body, takeover(body, one.belonging.reason).body, said)
 
     def _drop(self, body: Object) -> None:
         if self.task.kube.delete(kind_of(body), name_of(body), self.wanted.namespace, uid=body["metadata"]["uid"]):

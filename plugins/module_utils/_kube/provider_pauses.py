@@ -61,7 +61,7 @@ def patches(seen: Sight) -> Iterator[Patch]:
         if is_not_ours(body):
             yield from _abandonments(body)
         elif is_given_up(body) and (going or not outdated):
-            yield _resumption(body, going)
+            yield resumption(body, going)
         elif outdated and not going and _is_endless(body):
             yield pause(
                 body, "paused, as MAAS refuses what it was made for and the provider would try again without end"
@@ -90,7 +90,8 @@ def is_given_up(body: Object) -> bool:
     return is_paused(body) and at(body, "metadata", "annotations", GIVEN_UP) is not None
 
 
-def _resumption(body: Object, going: bool) -> Patch:
+def resumption(body: Object, going: bool) -> Patch:
+    """End our pause of a deployment that was refused."""
     said = "continued, so that it can go" if going else "continued: an earlier run had paused it when it gave up"
     patch = _annotation(body, {PAUSED: None, GIVEN_UP: None}, said)
     # The provider has given the machine back, and means to name it no more; whoever has it by now would lose it.

@@ -324,11 +324,12 @@ options:
   dns_names:
     description:
       - With O(state=absent), removes the names C(api), C(api-int) and C(*.apps) of the cluster from the DNS of MAAS,
-        and the domains NAME.O(base_domain) and its C(apps) when nothing else is in them. They go when the cluster is
-        gone.
-      - MAAS keeps no owner with a name. A name is removed when it points at the cluster. When it is not known any more
-        where the cluster was, it is removed if no other hosted cluster has the same domain. Any other name stays, and
-        is named with the reason.
+        and the domains NAME.O(base_domain) and its C(apps) when nothing else is in them. They go when the node pools
+        are gone, before the cluster itself goes.
+      - MAAS keeps no owner with a name. A name is removed when it points at the cluster. When it is not known where the
+        cluster is, it is removed if the HostedCluster is there and no other one has the same domain. Any other name
+        stays, and is named with the reason. For a HostedCluster that was removed by other means, its addresses are
+        needed here.
     type: dict
     suboptions:
       api_addresses:

@@ -125,10 +125,22 @@ def test_a_name_that_points_elsewhere_stays(api: Api, sim: Simulator, folder: Pa
     assert known(client) == (ALL[0][1:], [DOMAIN])
 
 
-@pytest.mark.parametrize("given", [{}, {"api_addresses": [HERE]}])
-def test_a_run_that_was_killed_is_made_up_for(api: Api, sim: Simulator, folder: Path, given: dict[str, Any]) -> None:
-    """The cluster is gone, and its names are there."""
+def test_a_name_of_a_cluster_that_is_not_there_stays(api: Api, sim: Simulator, folder: Path) -> None:
+    """It may be the name of one that lives in another management cluster. Its address tells that it is not."""
     client = names(sim, HERE)
-    assert removed(sim, folder, "clusters", **given) == dict.fromkeys(ALL[0], True)
+    assert removed(sim, folder, "clusters") == dict.fromkeys(ALL[0], False)
+    assert known(client) == ALL
+    assert removed(sim, folder, "clusters", api_addresses=[HERE]) == dict.fromkeys(ALL[0], True)
     assert known(client) == ([], [])
-    assert removed(sim, folder, "clusters", **given) == {}
+    assert removed(sim, folder, "clusters", api_addresses=[HERE]) == {}
+
+
+def test_the_names_go_before_the_cluster_that_says_where_it_is(api: Api, sim: Simulator, folder: Path) -> None:
+    """A run that does not come to its end leaves no name of which nothing says whose it is."""
+    Stopped(api, "clusters", "one", address=HERE).create(pool="")
+    client = names(sim, HERE)
+    args = {"kubeconfig": str(folder / "kubeconfig"), "namespace": "clusters", "name": "one", "state": "absent"}
+    hangs = run_task(sim, "hosted_cluster", {**args, "dns_names": {}, "wait_sleep": 0.1, "stall_timeout": 1})
+    assert hangs["failure"]["kind"] == "failed_state"
+    assert [body["metadata"]["name"] for body in api.list(HOSTED_CLUSTERS)] == ["one"]
+    assert known(client) == ([], [])

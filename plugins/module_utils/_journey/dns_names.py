@@ -77,11 +77,17 @@ def _is_address(host: str) -> bool:
 
 
 def why_kept(
-    addresses: Collection[str], own: Collection[str], others: Sequence[str] | None, theirs: Collection[str]
+    addresses: Collection[str],
+    own: Collection[str],
+    others: Sequence[str] | None,
+    theirs: Collection[str],
+    *,
+    proven: bool = True,
 ) -> str:
     """Why a name is not removed, as the end of a sentence; empty if it goes.
 
     `others` are the hosted clusters with the same domain, None if that could not be asked; `theirs` their addresses.
+    Without a HostedCluster and without any of its addresses it is not `proven` that it ever had that name.
     """
     points = f"it points at {' and '.join(sorted(addresses))}" if addresses else "it has no address"
     is_own, is_theirs = bool(set(addresses) & set(own)), bool(set(addresses) & set(theirs))
@@ -92,7 +98,7 @@ def why_kept(
         return "" if is_own and theirs and not is_theirs else f"{points}, and {who}"
     if own and addresses and not is_own:
         return f"{points}, and not at this cluster"
-    return ""
+    return "" if proven or not addresses else f"{points}, and there is no hosted cluster that would say whose that is"
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ class ClusterName:
 
 
 class ClusterNames:
-    """The names and domains of one hosted cluster: looked at while it is there, removed when it is gone."""
+    """The names and domains of one hosted cluster: looked at and removed while it is there and says where it is."""
 
     def __init__(
         self, task: Task, namespace: str, name: str, cluster: Object | None, machines: Iterable[Object]
@@ -128,6 +134,7 @@ class ClusterNames:
         api = {*api_addresses(cluster), *(given.get("api_addresses") or ())}
         apps = {*machine_addresses(machines), *(given.get("apps_addresses") or ())}
         self._own = {"api": api, "api-int": api, "*": {*apps, *api} if apps else apps}
+        self._proven = cluster is not None or bool(api or apps)
         self.found: Sequence[ClusterName] = ()
         self._domains: Sequence[dict[str, Any]] = ()
         self._shared = False
@@ -154,7 +161,7 @@ class ClusterNames:
             name = dns.Name(label, have[domain]["name"], have[domain]["id"])
             present = dns.read(maas, name)
             if present.id is not None:
-                kept = why_kept(present.addresses, self._own[label], labels, theirs)
+                kept = why_kept(present.addresses, self._own[label], labels, theirs, proven=self._proven)
                 found.append(ClusterName(name, present, kept))
         self.found = found
 
@@ -180,9 +187,13 @@ class ClusterNames:
 
     def remove(self) -> None:
         maas = self._task.maas
+        there = {one["id"] for one in maas.get("domains/")}
         for one in self.found:
+            # Of a domain that has gone meanwhile MAAS knows no names.
+            if one.kept or one.name.domain_id not in there:
+                continue
             present = dns.read(maas, one.name)
-            if one.kept or present.id is None:
+            if present.id is None:
                 continue
             # What MAAS has taken back with its machine is no address any more.
             steps = self._removal(ClusterName(one.name, present))

@@ -210,7 +210,8 @@ class TakingDown:
 
     # -- acting ---------------------------------------------------------------------------------------------
 
-    def take_down(self, scene: Scene) -> None:
+    def take_down(self, scene: Scene, before_cluster: Callable[[], None] = lambda: None) -> None:
+        """Until nothing is left. `before_cluster` is done when the node pools are gone, and the cluster is there."""
         if scene.empty or (self.wanted.pool and not self.parts_of_pool(scene)):
             return
         pools = scene.of(NODE_POOLS)
@@ -219,6 +220,7 @@ class TakingDown:
                 self.ask(pools)
                 self._until(watching, lambda now: not self.parts_of_pool(now))
             if not self.wanted.pool:
+                before_cluster()
                 self.ask(scene.of(HOSTED_CLUSTERS))
             self._until(watching, self._is_gone)
 

@@ -121,14 +121,14 @@ class Removal:
             if scene.of(HOSTED_CLUSTERS) and mine:
                 self.warnings.append("The Secrets stay: the cluster needs them until it is gone, and wait is false.")
             if self._names and self._names.steps():
-                self.warnings.append("The names in MAAS stay: the cluster is not gone yet, and wait is false.")
+                self.warnings.append("The names in MAAS stay: its node pools are not gone yet, and wait is false.")
             return self._result()
         try:
-            self.down.take_down(scene)
+            # A run that is killed from here on leaves no name of which nothing says any more whose it is.
+            self.down.take_down(scene, self._remove_names)
         except Failure as failure:
             return self._result(failure=self._with_machines(failure) if on_maas else failure)
-        if self._names:
-            self._names.remove()
+        self._remove_names()
         stays = self._give_back() if on_maas else None
         if on_maas and self.wanted.erase:
             stays = self._erase() or stays
@@ -161,6 +161,10 @@ class Removal:
         names = ClusterNames(self.task, self.wanted.namespace, self.wanted.cluster, self.down.owner.cluster, machines)
         names.look()
         return names
+
+    def _remove_names(self) -> None:
+        if self._names:
+            self._names.remove()
 
     def _on_maas(self, scene: Scene) -> bool:
         platforms = {

@@ -56,6 +56,12 @@ def test_a_name_goes_with_the_cluster_that_it_points_at(
     assert bool(found) is bool(why)
 
 
+def test_without_a_cluster_and_its_addresses_a_name_is_nobodys() -> None:
+    """The kubeconfig may be that of another management cluster."""
+    assert "no hosted cluster that would say" in why_kept([STRANGE], [], [], [], proven=False)
+    assert why_kept([], [], [], [], proven=False) == ""
+
+
 def test_where_the_other_one_is_must_be_known() -> None:
     assert why_kept([OWN], [OWN], ["b/one"], [])
 

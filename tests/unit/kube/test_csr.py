@@ -288,6 +288,8 @@ def test_whoever_guesses_names_lets_no_node_in() -> None:
     assert one_more.reason == "flood"
     assert "asks for 102 different nodes, 101 more than the cluster has machines." in one_more.message
     assert "delete these requests: kubectl get csr --field-selector" in one_more.message
+    leftover = [Node(f"old-{number}.maas") for number in range(2)]
+    assert judged([*guesses, named("guess-x.maas"), CLIENTS], [HOST], leftover)["csr-c"].approved, "a node counts too"
     # Nobody is told to be a flood who is somebody else, or has an identity of its own.
     others = [replace(each, username="somebody") for each in [*guesses, named("guess-x.maas")]]
     assert judged([*others, CLIENTS], [HOST], [])["csr-c"].approved

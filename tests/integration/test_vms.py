@@ -635,12 +635,31 @@ def test_a_vm_that_maas_does_not_know_yet_is_finished(
     hosts: Hosts, module: str, args: Args, name: str, claim: str
 ) -> None:
     leave_in_lxd(hosts, name, "kvm2", claim)
+    hosts.servers["kvm2"].projects["maas"][name].switch(False)
     foreseen = hosts.run(module, "lxd", check=True, **args)
     came = hosts.run(module, "lxd", **args)
     assert not came.failed, came.msg
     assert foreseen["diff"] == came["diff"]
     assert place_of(hosts) == f"{name}@kvm2"
     assert hosts.in_maas[name].status.label == "Ready"
+
+
+@pytest.mark.parametrize(
+    ("module", "args", "name", "claim"),
+    [("vm", {"hostname": "web"}, "web", "web"), ("vm_set", {"claim": "cp", "count": 1}, "cp-1", "cp")],
+)
+def test_a_vm_that_runs_is_not_restarted_because_maas_has_forgotten_it(
+    hosts: Hosts, module: str, args: Args, name: str, claim: str
+) -> None:
+    leave_in_lxd(hosts, name, "kvm2", claim)
+    vm = hosts.servers["kvm2"].projects["maas"][name]
+    vm.switch(True)
+    for check in (True, False):
+        came = hosts.run(module, "lxd", check=check, **args)
+        says = f"{name} on kvm2 runs, and MAAS does not know it: to add it, MAAS would restart it."
+        assert (came.failed, says in came.msg, hosts.writes(), hosts.in_maas) == (True, True, [], {}), came.msg
+    vm.switch(False)
+    assert not hosts.run(module, "lxd", **args).failed
 
 
 @pytest.mark.parametrize(

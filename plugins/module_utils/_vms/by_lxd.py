@@ -196,6 +196,20 @@ class ByLxd:
 
     # -- making ---------------------------------------------------------------------------------------
 
+    def may_finish(self, host: str, name: str) -> None:
+        vm = self._seen[host].vms.get(name)
+        if vm is None or not instances.is_live(vm):
+            return
+        # Another run may have added it since it was looked for: then it is that one's commissioning that runs.
+        macs = sorted(instances.macs_of(vm))
+        if not macs or not self._machines.listed(mac_address=macs):
+            raise Failure(
+                "conflict",
+                f"{name} on {host} runs, and MAAS does not know it: to add it, MAAS would restart it.",
+                object=name,
+                hint="Stop it in its LXD if nobody needs what it does, and run the task again; or remove it there.",
+            )
+
     def make(self, order: Order) -> Made:
         host = self._hosts[order.host]
         seen = self._seen[order.host]

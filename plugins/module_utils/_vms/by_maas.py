@@ -83,6 +83,9 @@ class ByMaas:
 
     # -- making ---------------------------------------------------------------------------------------
 
+    def may_finish(self, host: str, name: str) -> None:
+        """MAAS knows all that it composes."""
+
     def make(self, order: Order) -> Made:
         seen = next(one for one in self.seen if one.known.host["name"] == order.host)
         try:

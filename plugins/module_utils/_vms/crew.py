@@ -108,6 +108,8 @@ class Crew:
                     object=vm.name,
                     hint="Check the spelling, or make it first.",
                 )
+            if vm.is_begun:
+                self._way.may_finish(vm.order.host, vm.name)
             if not vm.is_new or vm.is_begun:
                 vm.reattachment = self._way.reattachment(vm.order.host, vm.name)
                 steps += [vm.reattachment.step(vm.name)] if vm.reattachment else []

@@ -257,6 +257,11 @@ def is_half_made(vm: Mapping[str, Any]) -> bool:
     return not filled and vm.get("status") == STOPPED
 
 
+def is_live(vm: Mapping[str, Any]) -> bool:
+    """Whether it runs, and nobody began to remove it. A run that is killed leaves no VM so: it starts none."""
+    return vm.get("status") != STOPPED and not is_leaving(vm)
+
+
 def is_leaving(vm: Mapping[str, Any]) -> bool:
     """Whether a run began to remove it."""
     return LEAVING in _description(vm)

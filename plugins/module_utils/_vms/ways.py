@@ -89,6 +89,9 @@ class Way(Protocol):
     def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
         """What is called so: the machines of MAAS, and the VMs that it does not know."""
 
+    def may_finish(self, host: str, name: str) -> None:
+        """Raises the failure that keeps a VM that MAAS does not know from being added to it."""
+
     def make(self, order: Order) -> Made:
         """Make a VM, or finish one that a killed run began."""
 

@@ -107,4 +107,7 @@ options:
     elements: str
 requirements:
   - kubernetes
+notes:
+  - An empty text for a name, path or choice is refused. For an option to reach the API it counts as not set, as in an
+    environment variable, so an empty O(kubeconfig) is the one that would be used without it.
 """

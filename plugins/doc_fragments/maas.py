@@ -50,6 +50,8 @@ requirements:
   - requests
   - requests-oauthlib
 notes:
+  - An empty text for a name, path or choice is refused. For an option to reach MAAS it counts as not set, as in an
+    environment variable.
   - The module runs inside the Ansible controller process when its connection is local and it has neither C(become)
     nor C(async). In playbooks for other hosts use C(delegate_to=localhost). Elsewhere it runs as an ordinary module and
     needs the requirements there.

@@ -94,6 +94,9 @@ PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 # They hold the text of a key, or the path of its file, which is no secret.
 KEYS_OR_FILES = frozenset({"lxd_client_key"})
 
+# Texts that are no names: an empty one takes back what there is, or says that there is none.
+MAY_BE_EMPTY = frozenset({"comment", "content", "definition", "description", "kernel_opts", "min_hwe_kernel", "value"})
+
 PASSWORD_IN_URL = re.compile(r"//[^/\s:@]*:([^\s]+)@")
 
 # A value with its name, in YAML or in JSON.
@@ -132,6 +135,11 @@ def _unknown(error: Exception) -> str:
 
 
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+
+
+def must_not_be_empty(names: Sequence[str]) -> tuple[str, str]:
+    """What is wrong with such options, and what to do."""
+    return f"{' and '.join(names)} must not be empty.", "Leave out what is not to be set."
 
 
 def is_content(value: str) -> bool:
@@ -175,10 +183,13 @@ class Spec:
         }
 
     def require_texts(self, params: Mapping[str, Any]) -> None:
-        """Refuse an empty text for a name or path: it would stand for all names, or for the working directory."""
-        empty = list(_empty(self.options, params))
+        """Refuse an empty text for a name, path or choice: it would stand for all, or for the working directory.
+
+        Options to reach an API are not looked at: an empty one is as one that is not given, as in their variables.
+        """
+        empty = tuple(empty_names({name: self._deep[name] for name in self.options}, params))
         if empty:
-            raise invalid(f"{' and '.join(empty)} must not be empty.", "Leave out what is not to be set.")
+            raise invalid(*must_not_be_empty(empty))
 
     def secrets(self, params: Mapping[str, Any]) -> set[str]:
         """The values in `params` that must never be shown."""
@@ -207,16 +218,17 @@ class Spec:
         return {name: {**option, **deep.get(name, {})} for name, option in self.argument_spec.items()}
 
 
-def _empty(options: Options, params: Mapping[str, Any], within: str = "") -> Iterator[str]:
+def empty_names(options: Options, params: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """The options for a name, path or choice that are an empty text, unless that is what they usually are."""
     for name, option in options.items():
         value = params.get(name)
-        names = option.get("type") == "str" and (option.get("required") or option.get("default"))
-        if value == "" and (names or option.get("type") == "path"):
+        is_name = option.get("type", "str") in ("str", "path") and name not in MAY_BE_EMPTY
+        if is_name and option.get("default") != "" and isinstance(value, str) and not value.strip():
             yield f"{within}{name}"
         if "options" in option:
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, Mapping):
-                    yield from _empty(option["options"], one, f"{within}{name}: ")
+                    yield from empty_names(option["options"], one, f"{within}{name}: ")
 
 
 def _by_any_name(options: Options) -> Options:

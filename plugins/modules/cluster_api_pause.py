@@ -93,7 +93,6 @@ machines:
       paused_by_others: false
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES, MACHINES
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import beginnings, ends, owned
 from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
@@ -115,8 +114,6 @@ SPEC = Spec(
 def converge(task: Task) -> Result:
     """Begin the pause, or end it."""
     name, kube = task.params["name"], task.kube
-    if not name.strip():
-        raise invalid("name must not be empty.", "By it, the end of the pause is found.")
     maas_machines, machines = (kube.list(kind) if kube.serves(kind) else [] for kind in (MAAS_MACHINES, MACHINES))
     if task.params["state"] == "present":
         found = owned(maas_machines, machines, task.params["system_ids"])

@@ -117,7 +117,6 @@ summary:
 
 from collections import Counter
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.diagnosis import diagnose, page
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.evidence import evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
@@ -136,9 +135,6 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Look at everything once, and tell what is wrong."""
-    for option in ("name", "namespace"):
-        if not task.params[option]:
-            raise invalid(f"{option} must not be empty.")
     params = task.params
     found = evidence(task, params["namespace"], params["name"], leaks=params["leaks"], noted=params["noted"])
     told = diagnose(found)

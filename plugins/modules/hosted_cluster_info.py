@@ -330,7 +330,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._journey import gathering
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import InMaas
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.tree import Grove, Owner, owners, tree
@@ -411,10 +411,6 @@ def with_kubeconfigs(task: Task, seen: Sequence[Sight]) -> tuple[list[Sight], di
 
 def wished(task: Task) -> set[str]:
     """What is gathered. MAAS is behind machines, and says of certificate requests whether they are a machine's."""
-    for option in ("name", "namespace", "system_id", "node"):
-        if task.params[option] == "":
-            # Taken for "any", it would tell of all clusters to a playbook whose variable happens to be empty.
-            raise invalid(f"{option} must not be empty.", "Leave it out to ask for any.")
     gather = set(task.params["gather"])
     if "all" in gather:
         gather |= set(GATHER)

@@ -210,7 +210,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.details import Details
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
@@ -266,10 +266,6 @@ def converge(task: Task) -> Result:
 def chosen(task: Task) -> tuple[list[Machine], list[str]]:
     """The machines that fit, and what has to be said about those that do not."""
     machines = Machines(task.maas)
-    for option in ("claim", "owner"):
-        if task.params[option] == "":
-            # Taken for "any", it would list all machines to a playbook whose variable happens to be empty.
-            raise invalid(f"{option} must not be empty.", "Leave it out to ask for machines of any.")
     filters: dict[str, Any] = {theirs: task.params[ours] for ours, theirs in FILTERS.items() if task.params[ours]}
     if task.params["status"]:
         filters["status"] = [STATUS_OF_WORD[word].filter for word in task.params["status"]]

@@ -148,7 +148,6 @@ summary:
     cores: {total: 32, used: 4, limit: 64, available: 60}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import VMHosts
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_survey import Survey, Wanted, summary
@@ -171,9 +170,6 @@ SPEC = Spec(
 def converge(task: Task) -> Result:
     """Find VM hosts and tell what is asked of them."""
     params = task.params
-    if params["claim"] == "":
-        # Taken for "any", it would list all VM hosts to a playbook whose variable happens to be empty.
-        raise invalid("claim must not be empty.", "Leave it out to ask for VM hosts of any.")
     machines = Machines(task.maas)
     survey = Survey(VMHosts(task.maas), machines)
     under = machines.find(params["machines"]) if params["machines"] is not None else {}

@@ -127,7 +127,8 @@ def _with_fallbacks(spec: Spec, args: dict[str, Any], environment: Mapping[str, 
     """Options that were not given, from the environment of the task: core would look into the controller's only."""
     for name, option in spec.argument_spec.items():
         _how, variables = option.get("fallback", (None, ()))
-        if args.get(name) is None:
+        # An empty one is what a survey or a template makes of none.
+        if args.get(name) in (None, ""):
             found = next((environment[variable] for variable in variables if environment.get(variable)), None)
             if found is not None:
                 args[name] = found

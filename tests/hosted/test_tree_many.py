@@ -158,7 +158,7 @@ def test_a_name_that_is_not_there_is_no_failure(management: Path) -> None:
 @pytest.mark.parametrize("option", ["name", "namespace", "system_id", "node"])
 def test_an_empty_option_is_not_taken_for_any(management: Path, option: str) -> None:
     outcome = info(management, None, **{option: ""})
-    assert outcome.msg == f"{option} must not be empty. Leave it out to ask for any."
+    assert outcome.msg == f"{option} must not be empty. Leave out what is not to be set."
 
 
 def test_a_cluster_without_hypershift_is_said_to_be_one(programs: Programs, tmp_path: Path) -> None:

@@ -611,7 +611,7 @@ WRONG: list[Wrong] = [
     ),
     Wrong("machine_info", {"status": ["happy"]}, "value of status must be one or more of: new, commissioning"),
     Wrong("machine_info", {"gather": ["gossip"]}, "value of gather must be one or more of: interfaces"),
-    Wrong("machine_info", {"claim": ""}, "claim must not be empty. Leave it out to ask for machines of any."),
+    Wrong("machine_info", {"claim": ""}, "claim must not be empty. Leave out what is not to be set."),
     Wrong("machine_info", {"owner": ""}, "owner must not be empty."),
     Wrong("machine_info", {"zone": ["az9"]}, "zone: No such zone(s): az9.", kind="rejected"),
     Wrong("zone", {}, "missing required arguments: name"),
@@ -727,7 +727,7 @@ WRONG: list[Wrong] = [
     Wrong("dns_record", {"name": "www", "value": "10.99.0.1", "ttl": -5}, "ttl must be between 0 and 604800"),
     Wrong("dns_record", {"name": "www", "value": "10.99.0.1", "ttl": "soon"}, "ttl"),
     Wrong("dns_record", {"name": "w w", "value": "10.99.0.1"}, "'w w' cannot be a name in the domain maas"),
-    Wrong("dns_record", {"name": "", "value": "10.99.0.1"}, "'' cannot be a name in the domain maas"),
+    Wrong("dns_record", {"name": "", "value": "10.99.0.1"}, "name must not be empty."),
     Wrong("dns_record", {"fqdn": "www.org", "value": "10.99.0.1"}, "not have the domain of www.org", kind="not_found"),
     Wrong(
         "dns_record",
@@ -755,7 +755,7 @@ WRONG: list[Wrong] = [
     Wrong("vm_host", {"power_address": "http://kvm1"}, "power_address is not the address of an LXD: 'http://kvm1'."),
     Wrong("vm_host", {"power_address": "kvm1:port"}, "power_address is not the address of an LXD"),
     Wrong("vm_host", {"power_address": "kvm1/1.0"}, "power_address is not the address of an LXD"),
-    Wrong("vm_host", {"name": "kvm1", **LXD, "zone": ""}, "zone must not be empty. Leave it out"),
+    Wrong("vm_host", {"name": "kvm1", **LXD, "zone": ""}, "zone must not be empty."),
     Wrong("vm_host", {"name": "kvm1", **LXD, "cpu_over_commit_ratio": 11}, "must be between 0 and 10, not 11"),
     Wrong("vm_host", {"name": "kvm1", **LXD, "memory_over_commit_ratio": "much"}, "memory_over_commit_ratio"),
     Wrong("vm_host", {"name": "kvm1", **LXD, "default_macvlan_mode": "vxlan"}, "must be one of: bridge, passthru"),
@@ -821,7 +821,7 @@ WRONG: list[Wrong] = [
     Wrong(
         "vm_host_info", {"gather": ["gossip"]}, "value of gather must be one or more of: virtual_machines, parameters"
     ),
-    Wrong("vm_host_info", {"claim": ""}, "claim must not be empty. Leave it out to ask for VM hosts of any."),
+    Wrong("vm_host_info", {"claim": ""}, "claim must not be empty."),
     Wrong("vm_host_info", {"schedulable": "perhaps"}, "schedulable"),
 ]
 
@@ -911,8 +911,8 @@ WRONG += [
     Wrong("interface_link", {"interface": "eth0", "mode": "dhcp"}, "is required: machine, device"),
     Wrong("interface_link", {"machine": "node-1", "mode": "dhcp"}, "missing required arguments: interface"),
     Wrong("interface_link", {**PLACE, "device": "x", "mode": "dhcp"}, "mutually exclusive: machine|device"),
-    Wrong("interface_link", {**PLACE, "machine": "", "mode": "dhcp"}, "machine is empty."),
-    Wrong("interface_link", {"device": " ", "interface": "y", "mode": "static"}, "device is empty."),
+    Wrong("interface_link", {**PLACE, "machine": "", "mode": "dhcp"}, "machine must not be empty."),
+    Wrong("interface_link", {"device": " ", "interface": "y", "mode": "static"}, "device must not be empty."),
     Wrong("interface_link", {**PLACE, "interface": "", "mode": "dhcp"}, "interface must not be empty."),
     Wrong("interface_link", PLACE, "state is present but all of the following are missing: mode"),
     Wrong("interface_link", {**PLACE, "mode": "manual"}, "value of mode must be one of: static, auto, dhcp, link_up"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._spec import MAY_BE_EMPTY
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import MODULES, run_task
 from lab.simulator import Simulator
@@ -18,8 +19,7 @@ from lab.simulator import Simulator
 def test_every_module_refuses_empty_names_and_paths(module: str) -> None:
     spec = module_of(module).SPEC
     for name, option in spec.options.items():
-        kind, usual = option.get("type"), option.get("default")
-        if kind == "path" or (kind == "str" and (option.get("required") or usual)):
+        if option.get("type") in ("path", "str") and name not in MAY_BE_EMPTY:
             with pytest.raises(Failure, match=f"{name} must not be empty") as refused:
                 spec.require_texts({name: ""})
             assert refused.value.kind == "invalid"
@@ -38,6 +38,20 @@ def test_nothing_is_asked_of_anybody(sim: Simulator) -> None:
     assert not list(sim.requests)
 
 
+@pytest.mark.parametrize("option", ["maas_endpoint", "maas_api_key", "maas_ca_cert"])
+def test_an_empty_option_to_reach_maas_is_as_one_that_is_not_set(sim: Simulator, option: str) -> None:
+    reached = {"MAAS_ENDPOINT": sim.url, "MAAS_API_KEY": sim.api_key}
+    given = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key, "maas_ca_cert": ""} | {option: ""}
+    outcome = run_task(sim, "zone", {"name": "az1", **given}, connect=False, environment=reached)
+    assert (outcome.failed, outcome.changed) == (False, True), outcome.msg
+
+
 def test_suboptions_are_looked_at_too(sim: Simulator) -> None:
     outcome = run_task(sim, "vm", {"hostname": "web", "lxd_hosts": [{"name": "", "endpoint": "https://kvm1:8443"}]})
     assert outcome.msg.startswith("lxd_hosts: name must not be empty.")
+
+
+def test_entries_of_their_own_are_looked_at_too(sim: Simulator) -> None:
+    outcome = run_task(sim, "machine", {"machines": ["node-1", {"name": "node-2", "zone": ""}]})
+    assert outcome.msg == "machines: zone must not be empty. Leave out what is not to be set."
+    assert not sim.requests.writes()

@@ -34,11 +34,3 @@ def test_a_provider_that_is_allowed_stops_nothing(tmp_path: Path, allowed: bool,
     assert made_of_role(
         tmp_path, "hosted_openshift", [given], "{{ hosted_openshift__failed | map(attribute='name') }}"
     ) == [failed]
-
-
-def test_an_empty_name_or_path_is_found_before_anything_is_done(tmp_path: Path) -> None:
-    """As AWX passes for what nobody has answered; before, the kubeconfig was found out when the cluster was gone."""
-    whole = {"hosted_openshift_name": "demo", "hosted_openshift_kubeconfig": "~/demo.kubeconfig"}
-    given = [whole, {**whole, "hosted_openshift_kubeconfig": ""}, {"hosted_openshift_name": ""}]
-    made = made_of_role(tmp_path, "hosted_openshift", given, "{{ hosted_openshift__empty }}")
-    assert made == [[], ["hosted_openshift_kubeconfig"], ["hosted_openshift_name"]]

@@ -69,7 +69,7 @@ def test_check_mode_tags_what_an_earlier_task_would_have_enlisted(sim: Simulator
 def test_an_empty_name_is_no_wish(sim: Simulator, option: str) -> None:
     sim.machine("node-1")
     came = machine(sim, "node-1", **{option: ""})
-    assert came.msg == f"{option} must not be empty. Leave it out to keep what the machine has."
+    assert came.msg == f"{option} must not be empty. Leave out what is not to be set."
     assert not sim.requests.writes()
 
 

@@ -165,10 +165,6 @@ def _shown(mode: str, ip: str, subnet: Subnet | None, gateway: bool) -> dict[str
 def check_options(options: Mapping[str, Any]) -> None:
     """Refuse what contradicts itself, before anything is asked."""
     mode, subnet, ip = options["mode"], options["subnet"], options["ip_address"]
-    node = "device" if options["device"] is not None else "machine"
-    for name in (node, "interface"):
-        if not options[name].strip():
-            raise invalid(f"{name} is empty.", f"Name the {name} whose link it is.")
     if options["state"] == "absent":
         if not subnet and not ip and not options["purge"]:
             raise invalid("state: absent needs subnet or ip_address.", "Set purge: true to remove all links.")

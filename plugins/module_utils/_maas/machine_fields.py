@@ -55,10 +55,6 @@ class Wished:
         if text["description"] is not None:
             # MAAS strips it: the final newline of YAML's `|` would be a change in every run.
             text["description"] = text["description"].strip()
-        for name in NAMED:
-            if text[name] == "":
-                # MAAS ignores it: it would be a change in every run.
-                raise invalid(f"{name} must not be empty.", "Leave it out to keep what the machine has.")
         macs = [mac.strip().lower().replace("-", ":") for mac in params.get("mac_addresses") or ()]
         for mac in macs:
             if not MAC.match(mac):

@@ -57,10 +57,6 @@ class Wished:
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Wished:
         """The fields in a task's options; what no MAAS would take is a failure of kind `invalid`."""
-        for option in ("name", "power_address", "project", "zone", "pool", "default_storage_pool"):
-            if params[option] is not None and not params[option].strip():
-                # MAAS ignores it: it would be a change in every run.
-                raise invalid(f"{option} must not be empty.", "Leave it out to keep what the VM host has.")
         for option in RATIOS:
             if params[option] is not None and not 0 <= params[option] <= LARGEST_RATIO:
                 raise invalid(f"{option} must be between 0 and {LARGEST_RATIO}, not {params[option]:g}.")

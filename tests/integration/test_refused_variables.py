@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A variable that a role does not have is refused by its name, before anything is looked at."""
+"""A variable that a role does not have, or an empty name, is refused by its name, before anything is looked at."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.filter.unknown_variables import unknown_variables
+from ansible_collections.metalshift.maas.plugins.filter.refused_variables import refused_variables
 from integration.harness import ROOT, run_playbook
 
 ROLES = sorted(path.parents[1].name for path in ROOT.glob("roles/*/meta/argument_specs.yml"))
 # What is asked for before; nothing of it is used.
 NEEDED = {"hosted_openshift_pool": "workers", "hosted_openshift_replicas": 1}
+# There, an empty text is none.
+FROM_THE_ENVIRONMENT = ("capi_provider_maas_endpoint", "capi_provider_maas_api_key")
 OTHERS = ("scale", "preflight", "diagnose")
 
 
@@ -26,6 +28,16 @@ def specs(role: str) -> dict[str, Any]:
 
 def example(option: dict[str, Any]) -> Any:
     return {"list": [], "dict": {}, "int": 1}.get(option.get("type", "str"), (option.get("choices") or ["x"])[0])
+
+
+def empty(role: str) -> list[str]:
+    """The role's variables for names and paths, without those whose default is an empty text."""
+    found = (
+        name
+        for name, option in specs(role)["main"]["options"].items()
+        if option.get("type", "str") in ("str", "path") and "choices" not in option and option.get("default") != ""
+    )
+    return [name for name in found if name not in FROM_THE_ENVIRONMENT]
 
 
 def given(role: str) -> dict[str, Any]:
@@ -57,13 +69,44 @@ def test_a_variable_that_does_not_exist_is_refused_by_name(tmp_path: Path) -> No
     assert {result.get("changed", False) for result in played.results} == {False}
 
 
+@pytest.mark.playbooks
+def test_an_empty_name_or_path_is_refused_by_name(tmp_path: Path) -> None:
+    """As AWX passes for what nobody has answered; before, a kubeconfig was found out when the cluster was gone."""
+    tasks = [
+        {
+            "block": [{"ansible.builtin.include_role": {"name": f"metalshift.maas.{role}"}, "vars": filled(role)}],
+            "rescue": [{"ansible.builtin.debug": {"msg": f"{role}: {{{{ ansible_failed_result.msg }}}}"}}],
+        }
+        for role in ROLES
+    ]
+    played = run_playbook(tmp_path, tasks)
+    assert played.status == 0, played.output
+    own = tuple(f"{role}: " for role in ROLES)
+    told = [result["msg"] for result in played.results if str(result.get("msg", "")).startswith(own)]
+    assert told == [
+        f"{role}: {' and '.join(empty(role))} must not be empty. Leave out what is not to be set." for role in ROLES
+    ]
+    assert {result.get("changed", False) for result in played.results} == {False}
+
+
+def filled(role: str) -> dict[str, Any]:
+    needed = {name: value for name, value in given(role).items() if name in specs(role)["main"]["options"]}
+    return {**needed, **dict.fromkeys(empty(role), "")}
+
+
+def test_the_default_may_be_empty() -> None:
+    spec = {"main": {"options": {"a_zone": {"type": "str", "default": ""}, "a_name": {}, "a_text": {"type": "raw"}}}}
+    assert refused_variables({"a_zone": "", "a_text": "", "a_name": "x"}, spec) == ""
+    assert refused_variables({"a_name": " ", "a_b": 1}, spec).startswith("There is no variable a_b. a_name must not")
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_every_variable_that_there_is_is_known(role: str) -> None:
     names = {name for path in ROOT.glob("playbooks/argument_specs/*.yml") for name in options(path)}
     own = [name for name in names if name.startswith(f"{role}_")]
     text = (ROOT / "roles" / role / "vars/main.yml").read_text()
     also = ["lxd_maintenance_hosts"] if "also=['lxd_maintenance_hosts']" in text else []
-    assert unknown_variables(own, specs(role), also) == ""
+    assert refused_variables(dict.fromkeys(own, "x"), specs(role), also) == ""
 
 
 def options(path: Path) -> dict[str, Any]:

@@ -16,9 +16,9 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._journey.rights import NEEDED, questions
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind
 from hosted.cases import CLUSTER, POOL, config_map
-from hosted.stopped import Stopped, left, remove, sweep
+from hosted.stopped import OF_CLUSTER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
-from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, Api, Resource
+from lab.kube.api import DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, Api, Resource
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
@@ -113,6 +113,23 @@ def test_a_cluster_is_created_and_scaled(api: Api, sim: Simulator, folder: Path)
     way = entitled(api, "demo", "scale")
     scaled = task(folder, sim, "node_pool", name=POOL["name"], replicas=3, wait=False, **way)
     assert (scaled.failed, scaled.changed) == (False, True), scaled.msg
+
+
+def test_who_may_not_list_all_clusters_is_kept_from_the_namespace_of_another(
+    api: Api, sim: Simulator, folder: Path
+) -> None:
+    """What is in it says whose it is."""
+    way = entitled(api, "prod-x", "create")
+    other = Stopped(api, "clusters-prod", "x", finalizers=False).namespaces().create(pool="")
+    labels = {"app": "control-plane-operator"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "operator", "image": "operator"}]}}
+    metadata = {"name": labels["app"], "namespace": other.place, "annotations": {OF_CLUSTER: other.label}}
+    operator = {"metadata": metadata, "spec": {"selector": {"matchLabels": labels}, "template": template}}
+    api.create(DEPLOYMENTS, {"apiVersion": DEPLOYMENTS.api, "kind": "Deployment", **operator})
+    refused = task(folder, sim, "hosted_cluster", **{**CLUSTER, "name": "prod-x"}, **way)
+    assert refused["failure"]["kind"] == "conflict", refused.msg
+    assert "which is that of hosted cluster clusters-prod/x" in refused.msg
+    assert api.get(HOSTED_CLUSTERS, "prod-x", "clusters") is None
 
 
 def test_who_may_all_that_is_needed_is_told_so(api: Api, sim: Simulator, folder: Path) -> None:

@@ -48,7 +48,11 @@ def namesakes_in(kube: Kube, namespace: str, name: str) -> Sequence[str] | None:
 
 def refuse_namesakes(kube: Kube, namespace: str, name: str) -> None:
     """HyperShift would put both control planes into one namespace, and delete it with the first that goes."""
-    others = " and ".join(namesakes_in(kube, namespace, name) or ())
+    found = namesakes_in(kube, namespace, name)
+    if found is None:
+        owner = ControlPlaneOwner(namespace, name)
+        found = sorted({*owners_in(kube, owner)} - {owner.label})
+    others = " and ".join(found)
     if others:
         place = control_plane_namespace(namespace, name)
         raise Failure(

@@ -214,6 +214,17 @@ def test_a_namespace_that_may_be_somebody_elses_stays(
     assert "deletionTimestamp" not in (api.get(NAMESPACES, "clusters-who-knows") or {})["metadata"]
 
 
+def test_a_namespace_that_hypershift_did_not_make_stays(api: Api, sim: Simulator, folder: Path) -> None:
+    by_hand = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "clusters-by-hand"}}
+    api.create(NAMESPACES, by_hand)
+    Stopped(api, name="by-hand").namespaces()
+    note(api, "clusters-by-hand", "clusters/by-hand")
+    done = remove(folder, sim, name="by-hand", force=True)
+    assert (done.failed, done.changed) == (False, False)
+    assert done["warnings"][0].endswith("Namespace clusters-by-hand is left as it is: HyperShift did not make it.")
+    assert "deletionTimestamp" not in (api.get(NAMESPACES, "clusters-by-hand") or {})["metadata"]
+
+
 # -- neighbours --------------------------------------------------------------------------------------------------
 
 

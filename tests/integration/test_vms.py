@@ -912,20 +912,33 @@ def test_a_vm_that_exists_twice_is_removed_where_maas_has_it(hosts: Hosts, last:
     assert "The VM on kvm1 is left alone." in came.msg
 
 
-def test_what_maas_says_decides_where_mac_addresses_do_not(hosts: Hosts) -> None:
+@pytest.mark.parametrize(
+    "power",
+    [{"power_address": "192.0.2.7:8443"}, {"instance_name": "cp-9"}, {"project": "default"}],
+    ids=lambda power: next(iter(power)),
+)
+def test_what_maas_says_decides_where_mac_addresses_do_not(hosts: Hosts, power: Args) -> None:
     """A VM that was restored from a backup on another host has the same ones."""
     hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
     mac = hosts.in_maas["cp-1"].interfaces[0].mac_address
     copy_of(hosts, "cp-1", "kvm1", **{"volatile.eth0.hwaddr": str(mac)})
     came = hosts.run("vm_set", "lxd", claim="cp", count=1)
     assert (came.failed, came.changed, came["vms"][0]["vm_host"]) == (False, False, "kvm2"), came.msg
-    hosts.in_maas["cp-1"].power_parameters["power_address"] = "192.0.2.7:8443"
+    hosts.in_maas["cp-1"].power_parameters |= power
     for wish in ({"count": 1}, {"state": "absent"}):
         hosts.clear()
         came = hosts.run("vm_set", "lxd", claim="cp", **wish)
         said = came.msg if came.failed else came["warnings"][0]
         assert "cp-1 is on kvm1 and on kvm2, and MAAS does not tell which of them it means" in said
         assert (came.failed, hosts.writes(), copies(hosts, "cp-1")) == ("state" in wish, [], ["kvm1", "kvm2"])
+
+
+def test_without_mac_addresses_to_compare_nothing_is_half_made(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
+    half_made(hosts, "cp-1", "kvm1")
+    hosts.in_maas["cp-1"].interfaces.clear()
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1)
+    assert (came["removed"], copies(hosts, "cp-1")) == ([], ["kvm1", "kvm2"]), came.msg
 
 
 def test_what_a_killed_run_left_half_made_beside_the_vm_is_removed(hosts: Hosts) -> None:

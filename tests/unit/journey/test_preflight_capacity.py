@@ -134,6 +134,11 @@ def test_what_others_wrote_into_the_annotation_is_passed_over(text: str) -> None
     assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: text}), [], NOW) == []
 
 
+def test_an_annotation_announces_a_hundred_node_pools_at_most() -> None:
+    text = announcement([(f"pool-{number}", 1, {}) for number in range(150)])
+    assert len(announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: text}), [], NOW)) == 100
+
+
 AVAILABLE = {"conditions": [{"type": "Available", "status": "True", "lastTransitionTime": "2026-01-01T00:30:00Z"}]}
 
 

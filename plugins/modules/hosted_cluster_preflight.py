@@ -273,7 +273,7 @@ preflight:
         found:
           description: What was found, or why it could not be checked.
           type: str
-          sample: "3 machines asked for (zone az1), 1 to be had: az1: 1 ready, 1 fits."
+          sample: "3 machines asked for (zone az1), 1 available: az1: 1 ready, 1 fits."
         advice:
           description: What to do.
           type: str

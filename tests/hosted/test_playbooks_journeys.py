@@ -176,7 +176,7 @@ def test_of_two_at_once_on_too_few_machines_one_stops_and_names_the_other(
     (loser,) = [name for name in played if played[name].status != 0]
     said = played[loser].output
     assert "2 machines asked for" in said
-    assert "1 to be had" in said or "0 to be had" in said
+    assert "1 available" in said or "0 available" in said
     assert f"clusters/{winner}" in said
     assert {of_name(each) for each in lab.api.list(NODE_POOLS, NAMESPACE)} == {winner}
     assert sorted(lab.machines().values()) == ["Deployed", "Deployed", "Ready"]

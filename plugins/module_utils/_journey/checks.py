@@ -260,7 +260,7 @@ def _not_counted(demand: Demand, exaggerating: Mapping[str, int]) -> Iterator[Ch
 def _too_few(ask: Ask, got: int, ready: Sequence[Machine], rivals: Sequence[Ask]) -> str:
     lines = shortfall(ready, ask.constraints)
     stock = "; ".join(lines) if lines else "no machine is Ready"
-    text = f"{_machines(ask.count)} asked for ({ask.wanted}), {got} to be had: {stock}."
+    text = f"{_machines(ask.count)} asked for ({ask.wanted}), {got} available: {stock}."
     if rivals:
         claims = _and(f"{other.label} still asks for {other.count}" for other in rivals)
         text += f" Of those that fit, {claims}."

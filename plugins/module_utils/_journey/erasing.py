@@ -297,7 +297,9 @@ class Erasing:
             f"{len(stuck)} of {len(listed)} machines are not erased: {told}.",
             object=", ".join(one.hostname or one.system_id for one in stuck),
             reason=told,
-            hint="Run the task again to wait on." if late else "Look at its events in MAAS, then run the task again.",
+            hint="Run the task again to continue waiting."
+            if late
+            else "Look at its events in MAAS, then run the task again.",
         )
 
     @staticmethod

@@ -275,7 +275,7 @@ class GivingBack:
         told = "; ".join(f"{one.title}: {one.reason}" for one in stuck)
         only_late = all(one.outcome == "leaving" for one in stuck)
         hint = (
-            "Run the task again to wait on."
+            "Run the task again to continue waiting."
             if only_late
             else (
                 "Look at its events in MAAS, then run the task again."

@@ -107,7 +107,7 @@ def test_the_shortfall_names_the_zone_and_the_claim_of_the_other_cluster() -> No
     check = named(found, "machines for workers")
     assert check.status == "failed"
     assert "2 machines asked for (zone az1" in check.found
-    assert "1 to be had: az1: 2 ready, 2 fit" in check.found
+    assert "1 available: az1: 2 ready, 2 fit" in check.found
     assert "clusters/other/np still asks for 1" in check.found
     assert "wait until clusters/other has what it asks for" in check.advice
 

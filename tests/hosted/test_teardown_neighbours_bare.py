@@ -25,6 +25,7 @@ from lab.simulator import Simulator
 # `clusters/prod-x` and `clusters-prod/x`: their control planes have one namespace.
 LIVE, MISSPELT, PLACE = ("clusters", "prod-x"), ("clusters-prod", "x"), "clusters-prod-x"
 PAUSED = "cluster.x-k8s.io/paused"
+KEEPS = "hypershift.openshift.io/skip-delete-hosted-controlplane-namespace"
 WORKERS = ("MaasMachine", "Machine", "MachineSet", "MachineDeployment")
 
 
@@ -148,6 +149,20 @@ def test_two_that_live_in_one_namespace_are_not_taken_down_together(
     assert objects(api) == before
 
 
+def test_of_two_that_live_in_one_namespace_one_goes_without_it(
+    api: Api, sim: Simulator, folder: Path, live: Stopped
+) -> None:
+    """What the refusal advises: HyperShift leaves the namespace, and so do we."""
+    before = objects(api)
+    Stopped(api, *MISSPELT).create(sim.machine("n9", status="Deployed"), pool="other")
+    api.patch(HOSTED_CLUSTERS, "x", "clusters-prod", {"metadata": {"annotations": {KEEPS: "true"}}})
+    done = remove(folder, sim, namespace="clusters-prod", name="x", force=True)
+    assert not done.failed, done.msg
+    assert objects(api) == before
+    assert "deletionTimestamp" not in (api.get(NAMESPACES, PLACE) or {})["metadata"]
+    assert {name: sim.find(name).status.name for name in ("n1", "n9")} == {"n1": "DEPLOYED", "n9": "READY"}
+
+
 def test_a_second_one_in_its_namespace_is_refused_before_it_is_created(
     api: Api, sim: Simulator, folder: Path, live: Stopped
 ) -> None:
@@ -223,6 +238,15 @@ def test_a_namespace_that_hypershift_did_not_make_stays(api: Api, sim: Simulator
     assert (done.failed, done.changed) == (False, False)
     assert done["warnings"][0].endswith("Namespace clusters-by-hand is left as it is: HyperShift did not make it.")
     assert "deletionTimestamp" not in (api.get(NAMESPACES, "clusters-by-hand") or {})["metadata"]
+
+
+def test_a_namespace_that_is_to_be_kept_is_kept(api: Api, sim: Simulator, folder: Path) -> None:
+    Stopped(api, name="kept").namespaces().create(pool="")
+    api.patch(HOSTED_CLUSTERS, "kept", "clusters", {"metadata": {"annotations": {KEEPS: "true"}}})
+    done = remove(folder, sim, name="kept", force=True)
+    assert not done.failed, done.msg
+    assert left(api, "clusters", "clusters-kept") == []
+    assert "deletionTimestamp" not in (api.get(NAMESPACES, "clusters-kept") or {})["metadata"]
 
 
 # -- neighbours --------------------------------------------------------------------------------------------------

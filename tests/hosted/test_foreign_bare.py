@@ -20,7 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from hosted.play import played
-from integration.harness import Played, run_task
+from integration.harness import Played, passed_by_awx, run_task
 from lab.kube import examples
 from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api, Resource
 from lab.kube.bare import api_server
@@ -36,7 +36,8 @@ AVAILABLE = [
 ]
 RBAC = "rbac.authorization.k8s.io"
 ROLES, BINDINGS = Resource(f"{RBAC}/v1", "clusterroles"), Resource(f"{RBAC}/v1", "clusterrolebindings")
-DIAGNOSE = "metalshift.maas.diagnose"
+OURS = "metalshift.maas."
+DIAGNOSE = f"{OURS}diagnose"
 Change = Callable[[dict[str, Any], Path], object]
 
 
@@ -64,7 +65,10 @@ class Ground:
         self.api.apply(SECRETS, {"apiVersion": "v1", "kind": "Secret", "metadata": named(SECRET), "data": data})
 
     def played(self, folder: Path, playbook: str, *arguments: str, **given: Any) -> Played:
+        """The collection's own as a job of AWX, whose survey is made of the argument spec."""
         whole = {f"hosted_openshift_{name}": value for name, value in {"name": "shop", **given}.items()}
+        if playbook.startswith(OURS):
+            whole = {**passed_by_awx(playbook.removeprefix(OURS)), **whole}
         return played(folder, playbook, whole, *arguments, environment=self.environment, limit=60)
 
 

@@ -258,6 +258,10 @@ class Run:
         gathered = self._gathered(once)
         self.surplus = [seat.system_id for seat in gathered.surplus]
         stay = list(gathered.stay)
+        if gathered.missing:
+            # Whoever watches may free machines, or stop, before the others are deployed.
+            count = self.wanted.count
+            once(f"{count - gathered.missing} of {count} machines; {gathered.missing} short: {self.supply.why_not()}")
         if gathered.missing and self.wanted.give_back_when_short:
             idle = [seat for seat in stay if seat.system_id in self.memory.mine and seat.idle]
             self.surplus += [seat.system_id for seat in idle]

@@ -102,6 +102,8 @@ class Memory:
     failed: set[str] = field(default_factory=set)
     # What nobody but who wishes fewer machines gives back: this run's own, and what was seen at work.
     lasting: set[str] = field(default_factory=set)
+    # Allocated once more, although this run held them: somebody gave them back in between.
+    again: set[str] = field(default_factory=set)
     # So many allocations of this run ended without an answer: each may have taken a machine.
     lost: int = 0
     # Nothing more is wished than Allocated.
@@ -116,12 +118,16 @@ class Memory:
         self.lasting.update(seat.system_id for seat in seats if seat.status in AT_WORK)
 
     def take(self, system_ids: Iterable[str]) -> None:
-        self.mine.update(system_ids)
-        self.lasting.update(self.mine)
+        for system_id in system_ids:
+            if system_id in self.lasting:
+                self.again.add(system_id)
+            self.lasting.add(system_id)
+            self.mine.add(system_id)
 
     def let_go(self, system_ids: Iterable[str]) -> None:
         """Expect machines no longer."""
         self.lasting.difference_update(system_ids)
+        self.again.difference_update(system_ids)
 
     def taken_away(self, seats: Iterable[Seat]) -> tuple[str, ...]:
         gone = self.lasting - self.failed - {seat.system_id for seat in seats}
@@ -211,6 +217,8 @@ def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread
     everyone = list(seats)
     serving = in_turn((seat for seat in everyone if memory.serves(seat)), spread)
     missing = count - len(serving)
+    if memory.again:
+        return AskWhy(tuple(sorted(memory.again)))
     if missing > 0 and memory.may_allocate:
         if gone := memory.taken_away(everyone):
             return AskWhy(gone)

@@ -271,6 +271,8 @@ DECISIONS = {
         [seat("a", Status.RESCUE_MODE)], 1, Memory(), 0, Gathered((seat("a", Status.RESCUE_MODE),))),
     "what it took and does not find any more is asked after": (
         [seat("a")], 2, Memory(mine={"a", "b"}, lasting={"a", "b"}), 0, AskWhy(("b",))),
+    "what is back was given back, too": (
+        [seat("a")], 1, Memory(mine={"a"}, lasting={"a"}, again={"a"}), 0, AskWhy(("a",))),
     "what was at work, too": ([], 1, Memory(lasting={"c"}), 0, AskWhy(("c",))),
     "one that failed and went back is not": ([], 1, Memory(failed={"c"}, lasting={"c"}), 0, Allocate(1, {})),
     "nothing is asked while there are enough": (
@@ -282,6 +284,17 @@ DECISIONS = {
 @pytest.mark.parametrize(("seats", "count", "memory", "alike", "asked"), DECISIONS.values(), ids=DECISIONS)
 def test_decisions(seats: list[Seat], count: int, memory: Memory, alike: int, asked: object) -> None:
     assert decide(seats, count, memory, alike, Spread.EVEN) == asked
+
+
+def test_what_is_allocated_once_more_was_given_back_by_somebody_unless_this_run_did() -> None:
+    memory = Memory()
+    memory.take(["a", "b"])
+    memory.let_go(["b"])
+    memory.take(["b", "c"])
+    assert (memory.again, memory.lasting) == (set(), {"a", "b", "c"})
+    memory.let_go(["c"])
+    memory.take(["d", "a", "d"])
+    assert (memory.again, memory.lasting) == ({"a", "d"}, {"a", "b", "d"})
 
 
 def test_a_turn_is_read_from_the_annotations() -> None:

@@ -24,7 +24,7 @@ description:
   - A VM of the same name that another claim or another user holds is never touched.
   - Where two LXD hosts have a VM of one name, the one that MAAS means is the one of the set. Of the others only those
     are removed that a killed run left half made. All else is left alone, and named with both places.
-  - A VM of an LXD host that runs and that MAAS does not know is left alone, and named: MAAS would restart it.
+  - A VM of an LXD host that runs and that MAAS does not know is left alone, and named, since MAAS would restart it.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_maas_lxd

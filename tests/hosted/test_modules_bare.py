@@ -44,7 +44,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing impo
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from hosted import grounds
 from hosted.cases import CLUSTER, KEYS, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong
-from integration.harness import Outcome, run_task
+from integration.harness import MODULES, Outcome, run_task
 from lab.kube.bare import api_server
 from lab.programs import Programs
 from lab.simulator import Simulator
@@ -181,8 +181,7 @@ def _assert_predicted(life: Life, foreseen: Outcome, done: Outcome, where: str) 
 
 
 def test_every_module_that_writes_to_kubernetes_has_a_life() -> None:
-    modules = {path.stem for path in Path(module_of("node_csr").__file__).parent.glob("[!_]*.py")}
-    kubernetes = {module for module in modules if module_of(module).SPEC.kube}
+    kubernetes = {module for module in MODULES if module_of(module).SPEC.kube}
     assert {life.module for life in LIVES} == kubernetes - LOOKING
     assert kubernetes > LOOKING
 

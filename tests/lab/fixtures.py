@@ -38,6 +38,8 @@ SHARED = (*HEAVY, TESTS / "lab" / "lxd", TESTS / "lxd", HOSTED)
 APART = ("test_molecule.py",)
 
 
+# Before pytest-xdist reads the groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _turn(item.path))
     for item in items:

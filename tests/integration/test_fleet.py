@@ -131,11 +131,14 @@ def test_a_machine_goes_all_the_way_from_new(sim: Simulator, drive: Drive) -> No
     (member,) = drive(drive.member("node01"))
     assert member.done
     assert [step.op for step in member.history] == [Op.COMMISSION, Op.ALLOCATE, Op.DEPLOY]
+    # The second one is a sign of life: the clock of these tests has gone on by more than a minute.
     assert [line.rsplit(",", 1)[0] for line in drive.lines] == [
+        "0/1 deployed, 1 commissioning",
         "0/1 deployed, 1 commissioning",
         "0/1 deployed, 1 deploying",
         "1/1 deployed",
     ]
+    assert " of " in drive.lines[1].rsplit(",", 1)[1]
 
 
 def test_one_that_fails_does_so_at_once_with_its_reasons_and_the_others_arrive(sim: Simulator, drive: Drive) -> None:

@@ -165,11 +165,17 @@ def run(
     )
 
 
+IN_LAB = ("tests/hosted", "tests/lxd", "tests/lab/kube", "tests/lab/lxd", "tests/lab/programs")
+
+
 def pytest(session: nox.Session, core: str, *arguments: str, cores: str = "") -> None:
     """Two at a time, unless somebody asks for something else: `-- -k claim -x`, or `-- tests/unit/test_wait.py`."""
     if any((ROOT / each.partition("::")[0]).exists() for each in session.posargs):
         arguments = tuple(each for each in arguments if not each.startswith("tests/"))
-    shared = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
+    # What is in a file of theirs shares a lab and hosted clusters that take a while to make. Other tests go, one after
+    # the other, to whoever is free. Not xdist_group: pytest-xdist 3.8 does not write it into the names of pytest 9.2.
+    in_lab = any(each.startswith(IN_LAB) for each in arguments)
+    shared = ("-n", "2", "--dist", "loadfile" if in_lab else "loadgroup", "--no-loadscope-reorder")
     reported = ("-q", f"--junitxml={accounts.report_of(session)}", "-o", "junit_duration_report=total")
     chosen = session.posargs or (*shared, *reported)
     shuffled = () if "randomly" in arguments else ("-p", "no:randomly")

@@ -32,19 +32,8 @@ SPEED = 240
 LONG = ("test_teardown_lab.py", "test_playbooks_journeys.py", "test_faults_told.py", "test_killed.py")
 
 
-# What is in a file of theirs shares a lab and hosted clusters that take a while to make.
-SHARED = (*HEAVY, TESTS / "lab" / "lxd", TESTS / "lxd", HOSTED)
-# But for these, each test of which has a lab of its own.
-APART = ("test_molecule.py",)
-
-
-# Before pytest-xdist reads the groups.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _turn(item.path))
-    for item in items:
-        if item.path.name not in APART and any(folder in item.path.parents for folder in SHARED):
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 def _turn(file: Path) -> int:

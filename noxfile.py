@@ -57,6 +57,10 @@ NEWEST = max(pythons(), default=sys.version_info.minor)
 MAIN = newest_core(NEWEST)
 OTHERS = [core for core in CORES if core != MAIN]
 OLDEST = next(iter(CORES))
+CHOOSE = {"newest": max, "oldest": min}
+PYTHON = os.environ.get("METALSHIFT_PYTHON", "")
+if PYTHON not in ("", *CHOOSE):
+    sys.exit(f"METALSHIFT_PYTHON is {PYTHON!r}, and can be newest or oldest.")
 
 nox.options.sessions = ["test"]
 nox.options.reuse_venv = "yes"
@@ -64,7 +68,8 @@ nox.options.default_venv_backend = "uv|venv"
 nox.options.download_python = "never"
 nox.options.allow_parallel = True
 # One folder for each set of pins and Pythons: a change of either makes the environments anew, a change back finds them.
-_KEY = hashlib.sha256(b"".join(lock.read_bytes() for lock in sorted(LOCKS.glob("*.txt"))) + repr(pythons()).encode())
+_KEY = hashlib.sha256(b"".join(lock.read_bytes() for lock in sorted(LOCKS.glob("*.txt"))))
+_KEY.update(f"{pythons()}{PYTHON}".encode())
 nox.options.envdir = str(CACHE / "environments" / _KEY.hexdigest()[:12])
 
 Session = Callable[[nox.Session], None]
@@ -81,11 +86,10 @@ SPHINX = {
 
 
 def python_for(core: str) -> int | None:
-    """The newest for the main core, for another the oldest that runs it."""
-    if core == MAIN:
-        return NEWEST
-    oldest, newest = CORES[core]
-    return min((minor for minor in pythons() if oldest <= minor <= newest), default=None)
+    """The newest for the main core, for another the oldest that runs it, unless METALSHIFT_PYTHON says which."""
+    lowest, highest = CORES[core]
+    fitting = [minor for minor in pythons() if lowest <= minor <= highest]
+    return CHOOSE[PYTHON or ("newest" if core == MAIN else "oldest")](fitting, default=None)
 
 
 def environment_of(core: str) -> trees.Environment:

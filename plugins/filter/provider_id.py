@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import parse
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import parse
 
 DOCUMENTATION = r"""
 name: provider_id

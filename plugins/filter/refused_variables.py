@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import empty_names, must_not_be_empty
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import empty_names, must_not_be_empty
 
 DOCUMENTATION = r"""
 name: refused_variables

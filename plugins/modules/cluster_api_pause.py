@@ -93,11 +93,15 @@ machines:
       paused_by_others: false
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES, MACHINES
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import beginnings, ends, owned
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import (
+    beginnings,
+    ends,
+    owned,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, MACHINES
 
 SPEC = Spec(
     options={

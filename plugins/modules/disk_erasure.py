@@ -76,13 +76,13 @@ machines:
       reason: its disks were erased
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.erasing import Erasing, Erasure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, address
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS, Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import Erasing, Erasure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS, Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 
 SPEC = Spec(
     options={

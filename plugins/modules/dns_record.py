@@ -130,9 +130,9 @@ dns_record:
       sample: 60
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import dns
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns
 
 SPEC = Spec(
     options={

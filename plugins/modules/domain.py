@@ -74,17 +74,17 @@ domain:
   sample: {"id": 3, "name": "demo.lab.example.com", "authoritative": true, "ttl": null, "resource_record_count": 0}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._converge import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import (
     carry_out_named,
     plan_named,
     predicted,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import Found, NamedObjects
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
 SPEC = Spec(
     options={

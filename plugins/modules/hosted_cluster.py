@@ -526,15 +526,15 @@ forced:
   elements: str
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.hosted_cluster import converge_cluster
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import (
     CREDENTIALS_OPTION,
     NAMES_OPTION,
     REMOVAL_OPTIONS,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.hosted_cluster import converge_cluster
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
 
 AVAILABILITY = {"type": "str", "choices": ["HighlyAvailable", "SingleReplica"]}
 

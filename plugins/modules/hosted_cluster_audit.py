@@ -105,11 +105,11 @@ unchecked:
   sample: []
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.leaks import leaks_in, summary
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.remains import gather
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.leaks import leaks_in, summary
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.state import gather
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 
 SPEC = Spec(
     kube=True,

@@ -117,10 +117,10 @@ summary:
 
 from collections import Counter
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.diagnosis import diagnose, page
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.evidence import evidence
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import evidence
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.report import diagnose, page
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 
 SPEC = Spec(
     kube=True,

@@ -330,15 +330,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey import gathering
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import InMaas
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.tree import Grove, Owner, owners, tree
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters import listing
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import Grove, Owner, owners, tree
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import holder
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 
 GATHER = ["machines", "maas", "nodes", "certificate_requests", "infrastructure"]
 
@@ -371,18 +371,18 @@ def converge(task: Task) -> Result:
         seen = [one for one in seen if any((one.namespace, one.name) == each.cluster for each in found)]
         values["owners"] = [owner.to_dict() for owner in found]
         warnings += marked_only(task, found)
-    in_maas = gathering.machines_in_maas(task, seen) if "maas" in gather else None
+    in_maas = listing.machines_in_maas(task, seen) if "maas" in gather else None
     kubeconfigs = None
     if "kubeconfig" in gather:
         seen, kubeconfigs = with_kubeconfigs(task, seen)
     platforms = None
     if "infrastructure" in gather:
-        seen, platforms = gathering.with_platforms(task.kube, seen)
+        seen, platforms = listing.with_platforms(task.kube, seen)
     grove = Grove(
         now=time.time(),
         machines="machines" in gather,
         maas=in_maas.machines if in_maas else None,
-        verdicts=gathering.verdicts(seen, in_maas) if "certificate_requests" in gather else None,
+        verdicts=listing.verdicts(seen, in_maas) if "certificate_requests" in gather else None,
         kubeconfigs=kubeconfigs,
         platforms=platforms,
     )
@@ -397,7 +397,7 @@ def with_kubeconfigs(task: Task, seen: Sequence[Sight]) -> tuple[list[Sight], di
     found, after = {}, []
     for one in seen:
         try:
-            published = gathering.kubeconfig_of(task.kube, one)
+            published = listing.kubeconfig_of(task.kube, one)
         except Failure as failure:
             if failure.kind != "failed_state":
                 raise
@@ -425,23 +425,23 @@ def looked_at(task: Task, gather: set[str]) -> list[Sight]:
     needs_machines = gather & {"machines", "nodes"} or task.params["system_id"] or task.params["node"]
     parts = {"machines", "maas_machines"} if needs_machines else set()
     if name:
-        one = gathering.sight(task.kube, namespace or "clusters", name, parts)
+        one = listing.sight(task.kube, namespace or "clusters", name, parts)
         seen = [one] if one.cluster or one.pools or one.machines or one.maas_machines else []
     else:
-        seen = gathering.sights(task.kube, namespace or "", parts)
+        seen = listing.sights(task.kube, namespace or "", parts)
     hosted = {"nodes": "nodes" in gather, "requests": "certificate_requests" in gather}
-    return gathering.all_with_hosted(task, seen, **hosted) if any(hosted.values()) else seen
+    return listing.all_with_hosted(task, seen, **hosted) if any(hosted.values()) else seen
 
 
 def marked_only(task: Task, found: Sequence[Owner]) -> list[str]:
     """What MAAS itself has to say of a machine that no cluster names."""
     named = task.params["system_id"] or task.params["node"]
-    if found or not gathering.has_maas(task):
+    if found or not listing.has_maas(task):
         return []
     try:
         machine = Machines(task.maas).find([named])[named]
     except Failure as failure:
-        return [gathering.could_not_read(f"{named} from MAAS", failure)]
+        return [listing.could_not_read(f"{named} from MAAS", failure)]
     if machine is None:
         return [f"MAAS does not know {named}, and no cluster names it."]
     held_by = holder(machine)

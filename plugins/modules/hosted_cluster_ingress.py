@@ -91,15 +91,15 @@ ingress_controller:
 import re
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.applying import is_within
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import hosted_api, sight
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import INGRESS_CONTROLLERS, Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import MANAGER, entries
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.objects import is_within
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import hosted_api, sight
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import INGRESS_CONTROLLERS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import MANAGER, entries
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube

@@ -109,13 +109,13 @@ kubeconfig:
 import time
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import kubeconfig_of, sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import kubeconfig_of, sight
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published, as_text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig_file import Entries, KubeconfigFile
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
 MODE = 0o600
 SHOWN_MODE = f"{MODE:04o}"

@@ -298,13 +298,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey import preflight
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.capacity import announcement
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Check, PoolWish, Wish, table
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight import preflight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import (
+    Check,
+    PoolWish,
+    Wish,
+    table,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import announcement
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 
 SERVICE_OPTIONS: dict[str, dict[str, Any]] = {
     "service": {

@@ -174,10 +174,11 @@ interface_link:
       sample: true
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import linking, links
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.address_survey import Survey
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import linking
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
 
 SPEC = Spec(
     options={

@@ -137,16 +137,16 @@ summary:
   sample: {present: 11}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._address_entries import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.entries import (
     carry_out,
     entries_of,
     foresee,
     plan_of,
     result_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.address_survey import Survey
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
 
 # What holds for each address: an option of the task is the default of all its addresses.
 EACH: Options = {

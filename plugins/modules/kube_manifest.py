@@ -153,14 +153,14 @@ summary:
   sample: {"created": 41, "changed": 0, "unchanged": 0, "deleted": 0, "kept": 0}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.installed import Required, checked
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.installing import Installation
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifest_files import read
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.files import read
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.installation import Installation
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import Required, checked
 
 SPEC = Spec(
     options={

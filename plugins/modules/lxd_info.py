@@ -161,11 +161,11 @@ lxd:
 
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import overview
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
 EVERYTHING = sorted({*overview.SUBSETS, *overview.MORE})
 DEFAULT = ["networks", "profiles", "projects", "server", "storage_pools"]

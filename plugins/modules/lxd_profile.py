@@ -90,11 +90,11 @@ profile:
     used_by: ["/1.0/instances/vm-1?project=maas"]
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._converge_lxd import NAMED_OPTIONS, converge_lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import PROFILES
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import SECRET
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import PROFILES
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET
 
 SPEC = Spec(
     options={**NAMED_OPTIONS, "devices": {"type": "dict"}},

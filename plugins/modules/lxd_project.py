@@ -88,14 +88,14 @@ project:
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._converge_lxd import NAMED_OPTIONS, converge_lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import PROJECTS, Wish, in_the_way, to_be
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import SECRET, changed
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.users import listed
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import PROJECTS, Wish, in_the_way, to_be
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET, changed
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.users import listed
 
 SPEC = Spec(
     options={**NAMED_OPTIONS, "force": {"type": "bool", "default": False}},

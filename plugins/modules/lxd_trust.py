@@ -147,10 +147,13 @@ token:
   type: str
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._trust_lxd import converge_certificate, converge_token
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.engine import (
+    converge_certificate,
+    converge_token,
+)
 
 SPEC = Spec(
     options={

@@ -142,12 +142,12 @@ maas:
 
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import SINCE
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.overview import SUBSETS, read
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import SINCE
 
 DEFAULT = ["domains", "resource_pools", "subnets", "tags", "user", "zones"]
 

@@ -254,27 +254,27 @@ summary:
   sample: {deployed: 9, failed: 1}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Fleet
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import RECOVERABLE
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Act, State
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_entries import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS, Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.entries import (
     carry_out,
     entries_of,
     find,
     plan_of,
     result_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Fleet
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import (
     COMMENT_OPTIONS,
     COMMISSION_OPTIONS,
     DEPLOY_OPTIONS,
     RELEASE_OPTIONS,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS, Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import RECOVERABLE
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Act, State
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 
 # What holds for each machine: an option of the task is the default of all its machines.
 EACH: Options = {

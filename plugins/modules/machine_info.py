@@ -210,14 +210,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.details import Details
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import STATUS_OF_WORD, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.tags import refuse_unknown
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.details import Details
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import STATUS_OF_WORD, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import refuse_unknown
 
 GATHER = ["interfaces", "block_devices", "power_parameters", "events", "results"]
 

@@ -289,11 +289,14 @@ summary:
   sample: {"deployed": 6}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_options import DEPLOY_OPTIONS, RELEASE_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_set import converge_set
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.machine_set import converge_set
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import (
+    DEPLOY_OPTIONS,
+    RELEASE_OPTIONS,
+)
 
 CONSTRAINTS: Options = {
     "zones": {"type": "list", "elements": "str"},

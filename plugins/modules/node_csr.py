@@ -249,10 +249,10 @@ summary:
   sample: {approved: 1, waiting: 0, refused: 0, superseded: 38}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.certificates import converge_requests
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import MAX_AGE
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import MAX_AGE
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.requests import converge_requests
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 
 SPEC = Spec(
     kube=True,

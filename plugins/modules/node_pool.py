@@ -435,11 +435,11 @@ forced:
   elements: str
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.node_pool import converge_pool
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import REMOVAL_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options, Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import REMOVAL_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.node_pool import converge_pool
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
 
 REPLACING: Options = {
     "upgrade_type": {"type": "str", "choices": ["Replace", "InPlace"]},

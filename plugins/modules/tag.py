@@ -95,15 +95,15 @@ tag:
     machines: [node-7, node-8]
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._converge import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import tags
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import (
     carry_out_named,
     plan_named,
     predicted,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import tags
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
 
 SPEC = Spec(
     options={

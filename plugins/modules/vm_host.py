@@ -343,12 +343,12 @@ vm_host:
     obstacles: []
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_fields import MACVLAN_MODES
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_host import keep
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_host_removal import remove
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import MACVLAN_MODES
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.engine import keep
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.removal import remove
 
 SPEC = Spec(
     options={

@@ -148,12 +148,12 @@ summary:
     cores: {total: 32, used: 4, limit: 64, available: 60}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import VMHosts
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_survey import Survey, Wanted, summary
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_view import told
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import VMHosts
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.result import told
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.survey import Survey, Wanted, summary
 
 LISTS = ("names", "machines", "zone", "pool", "tags")
 

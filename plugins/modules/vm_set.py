@@ -198,13 +198,16 @@ hosts:
   sample: {"kvm1": 1, "kvm2": 1, "kvm3": 1}
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.choosing import VIA_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.placing import PLACING_OPTIONS, SPREAD_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.set_of_vms import converge_set
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import VIA_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import (
+    PLACING_OPTIONS,
+    SPREAD_OPTIONS,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import INTERFACE_OPTIONS, TEMPLATE_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.vm_set import converge_set
 
 SPEC = Spec(
     options={

@@ -24,10 +24,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_with_parent
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Spec, what_is_wrong, without_nulls
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out, without
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_with_parent
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, what_is_wrong, without_nulls
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out, without
 
 display = Display()
 

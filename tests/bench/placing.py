@@ -7,7 +7,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import (
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import (
     Host,
     Room,
     Rules,

@@ -254,8 +254,8 @@ class Heard:
 @contextmanager
 def _wait(kubeconfig: str, name: str) -> Iterator[Heard]:
     """One of ours, in a thread; it ends with the program."""
-    from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
-    from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+    from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
+    from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 
     heard = Heard()
     params = {"kubeconfig": kubeconfig, "wait_timeout": 3600.0, "wait_sleep": 5.0}

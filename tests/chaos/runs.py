@@ -63,7 +63,7 @@ class Run:
 
 
 def _carry_out(module: str, given: dict[str, Any], end: Connection) -> None:
-    task = importlib.import_module(f"{PLUGINS}.module_utils._task")
+    task = importlib.import_module(f"{PLUGINS}.module_utils._core.task")
     code = importlib.import_module(f"{PLUGINS}.modules.{module}")
     checked = ArgumentSpecValidator(code.SPEC.argument_spec, **code.SPEC.rules()).validate(given)
     if checked.error_messages:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import AT_ONCE
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import AT_ONCE
 from chaos.assassin import COMMITTED, RECEIVED, Door
 from chaos.runs import Run, playbook
 from chaos.test_machine_set import assert_nothing_left, furnish, succeed, wish

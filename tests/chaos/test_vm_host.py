@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import vm_hosts_keys
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import keys
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
 from chaos.runs import Run
 from lab.simulator import Simulator
@@ -24,8 +24,8 @@ WISH = {**KVM1, "zone": "az1", "tags": ["fast"], "schedulable": False, "default_
 
 
 @pytest.fixture(scope="module")
-def pair() -> vm_hosts_keys.Pair:
-    return vm_hosts_keys.make()
+def pair() -> keys.Pair:
+    return keys.make()
 
 
 def reach(sim: Simulator, door: Door) -> dict[str, Any]:
@@ -76,9 +76,7 @@ def killed_everywhere(
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_registration_is_completed_by_another_run(
-    sim: Simulator, moment: str, pair: vm_hosts_keys.Pair
-) -> None:
+def test_a_killed_registration_is_completed_by_another_run(sim: Simulator, moment: str, pair: keys.Pair) -> None:
     wish = {**WISH, **pair.form}
     with Door(sim) as door:
         for at in killed_everywhere(sim, door, moment, lambda: furnish(sim), **wish):
@@ -118,14 +116,12 @@ def test_a_killed_registration_leaves_files_that_the_next_one_uses(sim: Simulato
             run(sim, door, **wish)
             kept = Path(files["certificate"]).read_text()
             (host,) = sim.state.vm_hosts
-            assert vm_hosts_keys.fingerprint(host.parameters["certificate"]) == vm_hosts_keys.fingerprint(kept)
+            assert keys.fingerprint(host.parameters["certificate"]) == keys.fingerprint(kept)
 
 
 @pytest.mark.parametrize("vms", ["delete", "keep"])
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_removal_is_completed_by_another_run(
-    sim: Simulator, moment: str, vms: str, pair: vm_hosts_keys.Pair
-) -> None:
+def test_a_killed_removal_is_completed_by_another_run(sim: Simulator, moment: str, vms: str, pair: keys.Pair) -> None:
     absent = {"name": "kvm1", "state": "absent", "vms": vms}
     with Door(sim) as door:
 
@@ -145,7 +141,7 @@ def test_a_killed_removal_is_completed_by_another_run(
             assert left == ([] if vms == "delete" else ["vm1", "vm2"])
 
 
-def test_runs_at_once_with_the_same_certificate_register_one_host(sim: Simulator, pair: vm_hosts_keys.Pair) -> None:
+def test_runs_at_once_with_the_same_certificate_register_one_host(sim: Simulator, pair: keys.Pair) -> None:
     with Door(sim, jitter=0.02) as door:
         for _time in range(5):
             furnish(sim)

@@ -11,10 +11,14 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
+    BOOTSTRAP_GROUPS,
+    BOOTSTRAP_USER,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import BOOTSTRAP_GROUPS, BOOTSTRAP_USER
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CSRS,
     HOSTED_CLUSTERS,
     INGRESS_CONTROLLERS,
@@ -24,7 +28,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     SECRETS,
     Kind,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from lab.simulator import Simulator
 from unit.kube.pem import signing_request
 

@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
+    NODE_GROUPS,
+    NODE_USER,
+    SERVING,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import NODE_GROUPS, NODE_USER, SERVING
 from hosted.cases import PROVIDER, SSH_KEY
 from hosted.play import run
 from integration.harness import Outcome

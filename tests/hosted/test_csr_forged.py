@@ -19,15 +19,15 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     BOOTSTRAP_GROUPS,
     BOOTSTRAP_USER,
     CLIENT,
     SERVING,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from integration.harness import Outcome, run_task
 from lab.authority import encoded
 from lab.kube import examples

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.gathering import sight
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import mark
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import mark
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from hosted.play import reach, run
 from hosted.told import WHO_ASKS
 from integration.harness import Outcome, run_task

@@ -14,8 +14,19 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import (
+    GRACE,
+    SETTLE,
+    Goal,
+    Stop,
+    assess,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import (
+    Sight,
+    control_plane_namespace,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     HOSTED_CLUSTERS,
     HOSTED_CONTROL_PLANES,
     MAAS_MACHINES,
@@ -26,8 +37,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     NODES,
     Object,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import GRACE, SETTLE, Goal, Stop, assess
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight, control_plane_namespace
 from hosted import told
 from hosted.told import AROUND, ENDS, LACKING, LATE, LATER, ON_THE_WAY, PASSING, ROLLOUT, SPOILT, STAGES, UPGRADE, Told
 from lab.kube.examples import NAMESPACE, credentials, hosted_cluster

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.caretakers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CSRS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CSRS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from hosted.play import played
 from integration.harness import Played, passed_by_awx, run_task
 from lab.kube import examples

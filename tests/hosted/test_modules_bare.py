@@ -19,11 +19,15 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure import secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.immutables import (
+    HOSTED_CLUSTER,
+    NODE_POOL,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables import HOSTED_CLUSTER, NODE_POOL
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CONFIG_MAPS,
     CRDS,
     CSRS,
@@ -38,9 +42,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     SECRETS,
     Kind,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at, put
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.ownership import applied
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import PAUSED_AS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at, put
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from hosted import grounds
 from hosted.cases import CLUSTER, KEYS, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong

@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, pool_manifest, secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure import (
+    cluster_manifest,
+    pool_manifest,
+    secrets,
+)
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool
 from hosted.cases import RELEASE, SSH_KEY
 from lab.kube.keeper import plain_environment

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.checks import Wish
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.rights import NEEDED, questions
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.rights import NEEDED, questions
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind
 from hosted.play import run
 from integration.harness import Outcome
 from lab.kube.api import NAMESPACES, Resource

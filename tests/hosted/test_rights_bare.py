@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.rights import NEEDED, questions
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.rights import NEEDED, questions
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind
 from hosted.cases import CLUSTER, POOL, config_map
 from hosted.stopped import OF_CLUSTER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey import taking_down
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion import kubernetes
 from hosted.stopped import HASTE, LADDER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
 from lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, NODE_POOLS, SECRETS, Api
@@ -94,7 +94,7 @@ def test_force_waits_once_for_who_does_not_run(
     api: Api, sim: Simulator, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The pool hangs first and the rest of the cluster then, both at programs that are not there."""
-    monkeypatch.setattr(taking_down, "AFTER_FORCE", 0.2)
+    monkeypatch.setattr(kubernetes, "AFTER_FORCE", 0.2)
     cluster(api, sim.machine("n1", status="Deployed"))
     done = remove(folder, sim, force=True, stall_timeout=25, wait_timeout=57)
     assert not done.failed, done.msg

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import TOUCHED
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Goal
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import Goal
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import TOUCHED
 from hosted.told import DOWN, EXPIRES, RESTARTS, STANDS_STILL, STUTTERS, Told
 from hosted.waits import Waiting
 from lab.kube.api import HOSTED_CLUSTERS

@@ -8,11 +8,11 @@ import threading
 import time
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import Goal
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import Goal
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from hosted.play import reach
 from lab.kube.examples import NAMESPACE
 from lab.kube.handle import Lab, LabError

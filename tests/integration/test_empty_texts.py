@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import MAY_BE_EMPTY
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import MAY_BE_EMPTY
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import MODULES, run_task
 from lab.simulator import Simulator

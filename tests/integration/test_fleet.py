@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import marked
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import (
     Fleet,
     Goal,
     Member,
     annotating,
     summary,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Power, State, Wish
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task, carry_out
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Power, State, Wish
 from ansible_collections.metalshift.maas.plugins.modules.machine import SPEC, converge
 from lab.simulator import Simulator
 

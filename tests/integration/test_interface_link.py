@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import linking
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import links as links_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.address_survey import Survey
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._static_addresses import assigned
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import linking
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links as links_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.static_addresses import assigned
 from integration.arranging import client, link, reserve
 from integration.cases import QUICK, lab_domain, other_vlan, two_nics
 from integration.harness import Outcome, run_task

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.owners import Marker, mark
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.waiting import wait_for
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker, mark
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     HOSTED_CLUSTERS,
     HOSTED_CONTROL_PLANES,
     MAAS_MACHINES,
@@ -23,10 +25,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     NODE_POOLS,
     Kind,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
 from lab.simulator import Simulator
-from unit.journey.clusters import MARKS, OTHER, sight
+from unit.clusters.clusters import MARKS, OTHER, sight
 from unit.kube.shapes import NAME, NAMESPACE, available_cluster, control_plane, deployment, maas_machine, machine, pool
 from unit.kube.watched_api import WatchedApi
 from unit.scripted_maas import FakeClock

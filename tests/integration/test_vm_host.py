@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils import _vm_host_work
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import vm_hosts_keys
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import keys
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts import apply
 from integration.arranging import client
 from integration.cases import LXD, PROMPT, deployed_with_lxd, two_vms_on_kvm1
 from integration.harness import Outcome, assert_no_secret, reach, run_playbook, run_task
@@ -34,8 +34,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between attempts and the strength of keys are nothing that these tests are about."""
     monkeypatch.setattr(client_module, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(client_module, "LONGEST_RETRY_AFTER", 0.001)
-    monkeypatch.setattr(_vm_host_work, "WHILE_LXD_STARTS", 0.05)
-    monkeypatch.setattr(vm_hosts_keys, "BITS", 1024)
+    monkeypatch.setattr(apply, "WHILE_LXD_STARTS", 0.05)
+    monkeypatch.setattr(keys, "BITS", 1024)
 
 
 def vm_host(sim: Simulator, check: bool = False, **options: Any) -> Outcome:
@@ -138,7 +138,7 @@ def test_a_maas_without_racks_is_named_as_that(sim: Simulator) -> None:
 
 
 def test_an_lxd_that_is_just_starting_is_waited_for(sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_vm_host_work, "WHILE_LXD_STARTS", 10.0)
+    monkeypatch.setattr(apply, "WHILE_LXD_STARTS", 10.0)
     text = "Failed talking to pod: Pod 1: Failed to connect to the LXD REST API: Connection refused"
     sim.set_rack(False)
     sim.fault(method="POST", op="refresh", status=503, text=text, hits=2)
@@ -146,7 +146,7 @@ def test_an_lxd_that_is_just_starting_is_waited_for(sim: Simulator, monkeypatch:
     def start(_self: object, seconds: float) -> None:
         sim.set_rack(True)
 
-    monkeypatch.setattr("ansible_collections.metalshift.maas.plugins.module_utils._clock.WallClock.sleep", start)
+    monkeypatch.setattr("ansible_collections.metalshift.maas.plugins.module_utils._core.clock.WallClock.sleep", start)
     assert done(vm_host(sim, **{**KVM1, "wait_timeout": 100}))["discovered"]
 
 
@@ -160,7 +160,7 @@ def test_capacity_that_does_not_come_ends_the_wait_with_what_is_missing(sim: Sim
 
 
 def test_capacity_that_is_late_is_asked_for_again(sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_vm_host_work, "BETWEEN_REFRESHES", 0.0)
+    monkeypatch.setattr(apply, "BETWEEN_REFRESHES", 0.0)
     lxd = sim.lxd(address="127.0.0.1:8450", password="sekret", cores=0)
     done(vm_host(sim, **{**KVM1, "power_address": "127.0.0.1:8450", "wait": False}))
     lxd.cores = 8
@@ -303,13 +303,13 @@ def test_a_lost_answer_makes_no_second_host(sim: Simulator, trouble: dict[str, A
 def test_a_lost_refresh_is_made_up_for(
     sim: Simulator, monkeypatch: pytest.MonkeyPatch, trouble: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(_vm_host_work, "WHILE_LXD_STARTS", 10.0)
+    monkeypatch.setattr(apply, "WHILE_LXD_STARTS", 10.0)
     client(sim).post("vm-hosts/", {"type": "lxd", "name": "kvm1", "project": "maas", **LXD, "password": "wrong"})
     sim.fault(method="POST", op="refresh", **trouble)
     assert done(vm_host(sim, **KVM1))["capacity"]["cores"]["total"] == 16
 
 
-def test_a_host_that_another_run_registers_meanwhile_is_adopted(sim: Simulator, pair: vm_hosts_keys.Pair) -> None:
+def test_a_host_that_another_run_registers_meanwhile_is_adopted(sim: Simulator, pair: keys.Pair) -> None:
     first = client(sim).post("vm-hosts/", {"type": "lxd", "name": "kvm1", "project": "maas", **LXD, **pair.form})
     # As it was when this run looked.
     sim.fault(method="GET", path="vm-hosts/$", status=200, text="[]")
@@ -339,12 +339,12 @@ def test_what_was_there_before_is_not_removed_when_it_cannot_be_discovered(sim: 
 
 
 @pytest.fixture
-def pair(hasty: None) -> vm_hosts_keys.Pair:
-    return vm_hosts_keys.make()
+def pair(hasty: None) -> keys.Pair:
+    return keys.make()
 
 
 @pytest.fixture
-def trusted(sim: Simulator, pair: vm_hosts_keys.Pair) -> Callable[[str], None]:
+def trusted(sim: Simulator, pair: keys.Pair) -> Callable[[str], None]:
     """Makes the LXD of the seed trust a certificate."""
     server = sim.lxd(address="127.0.0.1:8449", mac="52:54:00:f0:00:01", ip="10.99.0.240")
 
@@ -358,7 +358,7 @@ def trusted(sim: Simulator, pair: vm_hosts_keys.Pair) -> Callable[[str], None]:
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("given", ["text", "paths"])
 def test_a_certificate_may_be_given_as_text_or_path(
-    sim: Simulator, tmp_path: Path, pair: vm_hosts_keys.Pair, given: str
+    sim: Simulator, tmp_path: Path, pair: keys.Pair, given: str
 ) -> None:
     options = pair.form
     if given == "paths":
@@ -380,7 +380,7 @@ def test_files_that_keep_a_certificate_are_their_owners_alone(sim: Simulator, tm
     assert came["diff"] == foreseen["diff"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["maas.crt", "maas.key"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
-    assert vm_hosts_keys.fingerprint((tmp_path / "maas.crt").read_text()) == done(came)["certificate_fingerprint"]
+    assert keys.fingerprint((tmp_path / "maas.crt").read_text()) == done(came)["certificate_fingerprint"]
     assert not vm_host(sim, **wish).changed
 
 
@@ -397,7 +397,7 @@ def test_files_that_were_lost_are_written_again_from_what_maas_has(
     assert not vm_host(sim, **wish).changed
 
 
-def test_a_key_without_its_certificate_gets_one(sim: Simulator, tmp_path: Path, pair: vm_hosts_keys.Pair) -> None:
+def test_a_key_without_its_certificate_gets_one(sim: Simulator, tmp_path: Path, pair: keys.Pair) -> None:
     """What a run leaves that is killed between the two files."""
     (tmp_path / "maas.key").write_text(pair.key)
     files = {"certificate": str(tmp_path / "maas.crt"), "key": str(tmp_path / "maas.key")}
@@ -407,10 +407,10 @@ def test_a_key_without_its_certificate_gets_one(sim: Simulator, tmp_path: Path, 
 
 
 def test_another_certificate_takes_the_place_of_the_first_if_lxd_trusts_it(
-    sim: Simulator, pair: vm_hosts_keys.Pair, trusted: Callable[[str], None]
+    sim: Simulator, pair: keys.Pair, trusted: Callable[[str], None]
 ) -> None:
     before = done(vm_host(sim, **{**KVM1, "password": None}, **pair.form))["certificate_fingerprint"]
-    other = vm_hosts_keys.make()
+    other = keys.make()
     refused = vm_host(sim, name="kvm1", **other.form)
     assert refused["failure"]["kind"] == "credentials"
     assert "MAAS uses what it had before." in refused.msg
@@ -427,10 +427,8 @@ WRONG_PAIRS: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize(("change", "says"), WRONG_PAIRS.values(), ids=WRONG_PAIRS)
-def test_a_pair_that_is_none_is_not_sent(
-    sim: Simulator, pair: vm_hosts_keys.Pair, change: dict[str, str], says: str
-) -> None:
-    key = vm_hosts_keys.make().key if change["key"] == "other" else change["key"]
+def test_a_pair_that_is_none_is_not_sent(sim: Simulator, pair: keys.Pair, change: dict[str, str], says: str) -> None:
+    key = keys.make().key if change["key"] == "other" else change["key"]
     came = vm_host(sim, **KVM1, **{**pair.form, "key": key})
     assert came["failure"]["kind"] == "invalid"
     assert says in came.msg
@@ -650,7 +648,7 @@ def test_a_journey_runs_in_check_mode_on_nothing(sim: Simulator) -> None:
 
 @pytest.mark.parametrize("way", [{}, A_MODULE], ids=["in-process", "as a module"])
 def test_password_token_and_key_are_nowhere(
-    sim: Simulator, tmp_path: Path, pair: vm_hosts_keys.Pair, way: dict[str, Any]
+    sim: Simulator, tmp_path: Path, pair: keys.Pair, way: dict[str, Any]
 ) -> None:
     good = token(client_name="maas", secret="token-secret-77", expires_at=NEVER)
     sim.lxd(address="127.0.0.1:8450", password="pw-hunter2")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils import _vm_host_work
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts import apply
 from integration.cases import PROMPT
 from integration.harness import Outcome, run_task
 from integration.test_vm_host import done, instance, registered
@@ -28,7 +28,7 @@ Change = Callable[[Server], None]
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between attempts are nothing that these tests are about."""
     monkeypatch.setattr(client_module, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(_vm_host_work, "WHILE_LXD_STARTS", 0.05)
+    monkeypatch.setattr(apply, "WHILE_LXD_STARTS", 0.05)
 
 
 @pytest.fixture

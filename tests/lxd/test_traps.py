@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
 from lxd.cases import LIVES, Case, bridge, project

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import trust
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust import store
 from lxd.cases import project
 from lxd.place import Place
 
@@ -115,7 +115,7 @@ def test_a_token_that_is_over_by_the_clock_here_is_told_even_so(lxd: Place, monk
         def now(cls, tz: tzinfo | None = None) -> datetime:
             return datetime.now(tz) + timedelta(hours=2)
 
-    monkeypatch.setattr(trust, "datetime", Ahead)
+    monkeypatch.setattr(store, "datetime", Ahead)
     told = lxd.run("lxd_trust", {"type": "token", "name": "NAME"})
     assert (told.failed, bool(told["token"])) == (False, True)
 

@@ -131,9 +131,9 @@ def generate() -> None:
 
 def _guides() -> dict[Path, str]:
     """The guides that are made from tables of the code. Those modules are pure: they import nothing of Ansible."""
-    lifecycle: Callable[[], str] = _from_collection("_maas.lifecycle_docs", "page")
-    kinds: dict[str, str] = _from_collection("_failure", "KINDS")
-    conditions: Callable[[object, object], str] = _from_collection("_kube.condition_docs", "page")
+    lifecycle: Callable[[], str] = _from_collection("_maas.machines.pure.lifecycle_docs", "page")
+    kinds: dict[str, str] = _from_collection("_core.pure.failure", "KINDS")
+    conditions: Callable[[object, object], str] = _from_collection("_clusters.conditions.pure.docs", "page")
     rows = [f"   * - ``{kind}``\n     - {meaning}\n" for kind, meaning in kinds.items()]
     return {
         GUIDES / "lifecycle_guide.rst": lifecycle(),

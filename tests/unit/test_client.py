@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import ATTEMPTS, Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
 from unit.scripted_maas import Call, HastyClock, html
 
 ZONE = {"id": 2, "name": "az1", "description": ""}

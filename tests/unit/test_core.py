@@ -12,14 +12,14 @@ import pytest
 from ansible.module_utils.basic import env_fallback
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.metalshift.maas.plugins.module_utils import _spec as spec_module
-from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, in_words
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import SINCE, Capabilities
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step, to_make, to_remove
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import HIDDEN, MAAS_OPTIONS, Spec
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, carry_out, without
+from ansible_collections.metalshift.maas.plugins.module_utils._core import spec as spec_module
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, in_words
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step, to_make, to_remove
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import HIDDEN, MAAS_OPTIONS, Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out, without
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import SINCE, Capabilities
 
 # -- durations -------------------------------------------------------------------------------------
 

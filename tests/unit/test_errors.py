@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import KINDS, Failure, several
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import KINDS, Failure, several
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, carry_out
-from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
 from unit.scripted_maas import Call, html
 
 SIGNATURE_BODY = (

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.homes import Copy, Home, home
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.homes import Copy, Home, home
 
 OWN, OTHER = "00:16:3e:00:00:01", "00:16:3e:00:00:02"
 UNSURE = Home(doubt="cp-1 is on kvm1 and on kvm2, and MAAS does not tell which of them it means")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.module_utils._journey.teardown import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import (
     CREDENTIALS_OPTION,
     NAMES_OPTION,
     REMOVAL_OPTIONS,

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import checked
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.supply import Place, Places
-from ansible_collections.metalshift.maas.plugins.module_utils._machine_set import Outlook, Wanted, outlook
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.machine_set import Outlook, Wanted, outlook
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import checked
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.supply import Place, Places
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 from ansible_collections.metalshift.maas.plugins.modules.machine_set import SPEC
 
 DEPLOYED, ALLOCATED, FAILED = Status.DEPLOYED, Status.ALLOCATED, Status.FAILED_DEPLOYMENT

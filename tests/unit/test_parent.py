@@ -12,15 +12,15 @@ import pytest
 UTILS = "ansible_collections.metalshift.maas.plugins.module_utils"
 BEGIN = f"""
 import multiprocessing, os, signal, subprocess, sys, time
-from {UTILS}._clock import WALL_CLOCK
+from {UTILS}._core.clock import WALL_CLOCK
 from {UTILS}._kube.client import Kube
 from {UTILS}._kube.connection import Access
 from {UTILS}._lxd.client import Lxd
 from {UTILS}._lxd.connection import Connection as LxdConnection
 from {UTILS}._maas.client import Client
 from {UTILS}._maas.connection import Connection
-from {UTILS}._parent import end_if_orphaned, end_with_parent
-from {UTILS}._wait import Patience
+from {UTILS}._core.parent import end_if_orphaned, end_with_parent
+from {UTILS}._core.wait import Patience
 
 def works(then):
     end_with_parent()

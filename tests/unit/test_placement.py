@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import Constraints
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import Constraints
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import (
     Host,
     Place,
     Placement,

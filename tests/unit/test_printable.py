@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._printable import LONGEST_LINE, line, texts
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Result, Task, carry_out
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import LONGEST_LINE, line, texts
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out
 
 EVIL = "a\x1b[2Jb\nfatal: [localhost]: FAILED!\r\x9b31m\u202ec\u2028d\x00\ud800"
 SHOWN = r"a\x1b[2Jb\nfatal: [localhost]: FAILED!\r\x9b31m\u202ec\u2028d\x00\ud800"

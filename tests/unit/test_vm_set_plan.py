@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host, Room, Rules, Size, Spread
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Room, Rules, Size, Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import (
     Found,
     Leaving,
     New,

@@ -8,7 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import HEARTBEAT, LONGEST, REST_PER_LOOK, Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import (
+    HEARTBEAT,
+    LONGEST,
+    REST_PER_LOOK,
+    Patience,
+)
 
 
 class Clock:

@@ -17,12 +17,15 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     ACCESS_REVIEWS,
     CSRS,
     Kind,
@@ -30,9 +33,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     Objects,
     kind_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
-from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
-from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 
 MISSING: ImportError | None = None
 try:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import is_content
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
-from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import is_content
 
 MISSING: ImportError | None = None
 try:

@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import SECTIONS, Published
-from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
 
 MISSING: ImportError | None = None
 try:

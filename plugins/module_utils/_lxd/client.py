@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.no_answer import as_answer
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer, as_seconds, opened
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.transport import session
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.unanswered import as_answer
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.wire import Answer, as_seconds, opened
 
 MISSING: ImportError | None = None
 try:

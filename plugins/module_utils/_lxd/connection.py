@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import Certificate, certificates, public_key
-from ansible_collections.metalshift.maas.plugins.module_utils._urls import proxies
 
 CONNECT_TIMEOUT = 10.0
 LONGEST_TIMEOUT = 86400

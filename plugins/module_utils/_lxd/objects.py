@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors, kinds
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import Kind
-from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors, kinds
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import Kind
 
 
 class Stale(Exception):

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import trust
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.errors import is_no_project
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.server import as_told
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import shown
-from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.errors import is_no_project
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.server import as_told
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import shown
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust import store
 
 Objects = list[dict[str, Any]]
 
@@ -150,8 +150,8 @@ def _room(lxd: Lxd, pool: str) -> Any:
 def _trust(lxd: Lxd) -> dict[str, Any]:
     """Who is trusted, and who may become so; the tokens themselves are not told."""
     return {
-        "certificates": [trust.told(certificate) for certificate in _plain(lxd, "trust")],
-        "tokens": [token.told for token in trust.tokens(lxd)],
+        "certificates": [store.told(certificate) for certificate in _plain(lxd, "trust")],
+        "tokens": [token.told for token in store.tokens(lxd)],
     }
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 
 MISSING: ImportError | None = None
 try:

@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clock import Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 
 MISSING: ImportError | None = None
 try:

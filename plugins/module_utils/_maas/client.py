@@ -15,21 +15,21 @@ from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clock import WALL_CLOCK, Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._exchange import Exchange
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import errors
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.capabilities import Capabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import Lanes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import (
     Answer,
     Fields,
     as_pairs,
     as_seconds,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._parent import end_if_orphaned
 
 MISSING: ImportError | None = None
 try:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import MOST, USUAL
-from ansible_collections.metalshift.maas.plugins.module_utils._urls import proxies
 
 CONNECT_TIMEOUT = 10.0
 

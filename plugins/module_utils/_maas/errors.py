@@ -13,9 +13,9 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import Answer
 
 with suppress(ImportError):
     import requests

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.address_survey import Survey
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import Occupancy, Subnet
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.networks import any_vlan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.networks import any_vlan
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import Occupancy, Subnet
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import DHCP, Nic
 
 # Of several interfaces of a host on the same VLAN, VMs hang on a bridge, then on a bond.

@@ -15,27 +15,31 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import PASSING, Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import Wished
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import Requests
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_address import Endpoint, known_endpoint
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_closing import is_open
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host, Room
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found, refusal
-from ansible_collections.metalshift.maas.plugins.module_utils._vms import homes, instances
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import Wished
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import Requests
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.cordon import is_open
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.address import (
+    Endpoint,
+    known_endpoint,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._vms import instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.homes import Copy
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.instances import Bridges, Instances
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order, Reattachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure import homes
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.homes import Copy
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Room
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found, refusal
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Limits
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Made, Order, Reattachment
 
 # The project of LXD that MAAS means if it does not say.
 PROJECT = "default"

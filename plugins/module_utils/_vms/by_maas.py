@@ -12,26 +12,27 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes, vm_hosts_discovery
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import is_virtual
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.requests import named
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import PATHS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import Known, VMHosts, patient
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_capacity import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import PATHS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Known, VMHosts, patient
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import discovery
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import (
     is_too_new,
     missing,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_survey import Seen, Survey, Wanted
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Host
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.survey import Seen, Survey, Wanted
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Limits
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Made, Order, Reattachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Made, Order, Reattachment
 
 
 class ByMaas:
@@ -112,7 +113,7 @@ class ByMaas:
             known = self._hosts.known(host.host)
         except Failure:
             return as_maas_says
-        told = vm_hosts_discovery.uncomposed(
+        told = discovery.uncomposed(
             order.name,
             order.host,
             failure.reason,

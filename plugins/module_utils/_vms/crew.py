@@ -11,29 +11,36 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.changes import Change
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.fleet import Fleet, Goal, Member
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.forecast import forecast, steps_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Fleet, Goal, Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import (
     Wished,
     field_changes,
     tag_changes,
     unknown_names,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines import Machines, shown
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.naming import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.surroundings import Surroundings
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Act, Answer, Op, Refusal, State, Wish
-from ansible_collections.metalshift.maas.plugins.module_utils._parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._plan import Step
-from ansible_collections.metalshift.maas.plugins.module_utils._task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._vm_set_plan import Found
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.links import Cabling
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Resize
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import RECOMMISSIONING, Order, Reattachment, Way
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
+    Act,
+    Answer,
+    Op,
+    Refusal,
+    State,
+    Wish,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.cabling import Cabling
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Resize
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import RECOMMISSIONING, Order, Reattachment, Way
 
 # A run that was killed, or did not wait, left them on their way to Ready.
 UNFINISHED = frozenset({Status.NEW, Status.COMMISSIONING, Status.TESTING})

@@ -13,19 +13,19 @@ from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, can_run_vms
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import in_bytes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Room, Size
-from ansible_collections.metalshift.maas.plugins.module_utils._urls import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import in_bytes
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.homes import Copy
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.resizing import Given
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.homes import Copy
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Room, Size
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Given
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Disk, Nic
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.ways import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
 
 # By which a run knows what a killed one left: MAAS does not know it yet.
 CLAIM = "user.metalshift_claim"

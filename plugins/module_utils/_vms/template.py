@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import networks, sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import listed, normal
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import Wished
-from ansible_collections.metalshift.maas.plugins.module_utils._placement import Size, Volume
-from ansible_collections.metalshift.maas.plugins.module_utils._spec import Options
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import networks
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import listed, normal
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import Wished
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Size, Volume
 
 AUTO, DHCP = "auto", "dhcp"
 

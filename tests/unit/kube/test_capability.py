@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.capability import (
     FORK_DEFAULT,
     Provider,
     is_unknown,
@@ -19,6 +18,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.capability i
     refuse_unknown,
     what_is_wrong,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 
 UPSTREAM = ["AWS", "KubeVirt", "Agent", "None"]
 IMAGE = "registry.example:5000/provider"

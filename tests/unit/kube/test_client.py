@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import ATTEMPTS, Expired, Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import CONFIG_MAPS, NODE_POOLS, SECRETS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CONFIG_MAPS, NODE_POOLS, SECRETS
 from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 POOLS = "/apis/hypershift.openshift.io/v1beta1/namespaces/clusters/nodepools"

@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.conditions import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import (
+    LONGEST,
+    Entry,
+    Row,
+    plain,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import (
     TABLE,
     conditions_of,
     meaning_of,
     meanings_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.meanings import LONGEST, Entry, Row, plain
 
 BODY: dict[str, Any] = {"metadata": {"name": "demo"}}
 FAILED = "ReconciliationSucceeded", "False", "ReconciliationError"

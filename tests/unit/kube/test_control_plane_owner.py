@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.control_plane_owner import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import (
     ControlPlaneOwner,
     namesakes,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     BOOTSTRAP_GROUPS,
     BOOTSTRAP_USER,
     CLIENT,

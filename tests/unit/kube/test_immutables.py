@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.immutables import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.immutables import (
     HOSTED_CLUSTER,
     NODE_POOL,
     changed,
     refuse_changes,
     shown,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import put
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import put
 
 SINGLE = [(table, immutable) for table in (HOSTED_CLUSTER, NODE_POOL) for immutable in table]
 # Fields whose values are judged, with a value that may not follow another.

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.infrastructure import MANIFEST, platform_of
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.infrastructure import (
+    MANIFEST,
+    platform_of,
+)
 
 STOCK = """\
 apiVersion: config.openshift.io/v1

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import installed
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.installed import Entry, Required
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure import installed
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import Entry, Required
 
 Object = dict[str, Any]
 

@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import ATTEMPTS, Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.installed import Entry, marked, record_body
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.installing import Installation
-from ansible_collections.metalshift.maas.plugins.module_utils._wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.installation import Installation
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import (
+    Entry,
+    marked,
+    record_body,
+)
 from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 RECORD, MARK, PLACE = "rec", "kube-system/rec", "place"

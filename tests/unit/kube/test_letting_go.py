@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.letting_go import FOR_MACHINE, PAUSED, patches
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pool_manifest import NODE_DELETION_TIMEOUT
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import (
+    FOR_MACHINE,
+    PAUSED,
+    patches,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.pool_manifest import (
+    NODE_DELETION_TIMEOUT,
+)
 
 BEGAN, LIMIT = 1_800_000_000.0, 60.0
 DELETED = "2027-01-15T08:00:00Z"

@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import cluster_manifest, pool_manifest, secrets
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import at
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure import (
+    cluster_manifest,
+    pool_manifest,
+    secrets,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool
 
 

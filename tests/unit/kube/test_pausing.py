@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MAAS_MACHINES, MACHINES, PAUSED
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pausing import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import (
     PAUSED_AS,
     Patch,
     beginnings,
     ends,
     owned,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, MACHINES, PAUSED
 
 OURS = {PAUSED: "true", PAUSED_AS: "kvm1"}
 NEIGHBOURS = {PAUSED: "true", PAUSED_AS: "kvm2"}

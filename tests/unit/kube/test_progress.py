@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.cluster_progress import is_release
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
-    HOSTED_CLUSTERS,
-    MAAS_MACHINES,
-    NODE_POOLS,
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.cluster_progress import (
+    is_release,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import (
     GOALS,
     GRACE,
     SETTLE,
@@ -26,7 +23,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.progress imp
     assess,
     followed,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
+    HOSTED_CLUSTERS,
+    MAAS_MACHINES,
+    NODE_POOLS,
+)
 from unit.kube.shapes import (
     DIGEST,
     IMAGE,

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_id import ProviderId, parse, system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import (
+    ProviderId,
+    parse,
+    system_id_of,
+)
 
 READ = [
     ("maas:///az1/abc123", ProviderId("az1", "abc123", "maas")),

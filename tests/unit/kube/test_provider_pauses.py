@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.provider_pauses import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.provider import (
     FINALIZER,
     endless,
     patches,
     takeover,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.sight import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
 from unit.kube.shapes import NAME, deployment, maas_machine, machine, pool, sight
 
 Object = dict[str, Any]

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.publishing import refuse_what_fails_later, services
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.publishing import (
+    refuse_what_fails_later,
+    services,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 
 
 def cluster(given: Any = (), address: str | None = "192.0.2.10", **networking: Any) -> dict[str, Any]:

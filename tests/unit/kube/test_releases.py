@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.releases import is_older, running, version_of
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.releases import (
+    is_older,
+    running,
+    version_of,
+)
 
 DIGEST = "quay.io/openshift-release-dev/ocp-release@sha256:1efb"
 

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
+    NO_DETACH,
+    NO_DRAIN,
+    Scene,
+    footprint,
+    obstacles,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CLUSTERS,
     HOSTED_CLUSTERS,
     HOSTED_CONTROL_PLANES,
@@ -22,13 +29,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import
     SECRETS,
     Kind,
     Object,
-)
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.removal import (
-    NO_DETACH,
-    NO_DRAIN,
-    Scene,
-    footprint,
-    obstacles,
 )
 
 PLACE = "clusters-demo"

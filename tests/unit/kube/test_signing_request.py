@@ -8,9 +8,9 @@ import sys
 import pytest
 from cryptography import x509
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import signing_request as reading
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.csr import Asked
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates import signing_request as reading
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Asked
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from unit.kube.pem import encoded, signing_request
 
 NODE = "worker-1.maas"

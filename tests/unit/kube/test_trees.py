@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import client, merge, ownership, units
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.differences import alike, differences
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import client
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import merge, ownership, units
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.differences import alike, differences
 
 # The table of RFC 7386, appendix A.
 RFC_7386: list[tuple[Any, Any, Any]] = [

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import watching
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import watch as watching
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kinds import MACHINES, NODE_POOLS, NODES
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.watching import Place, Watching
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MACHINES, NODE_POOLS, NODES
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.watch import Place, Watching
 from unit.kube.watched_api import BREAK, WatchedApi, refusal
 
 PLACE: Place = (NODE_POOLS, "clusters")

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.merge import merged
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import merged
 
 Object = dict[str, Any]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import trust
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import POOLS
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import POOLS
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust import store
 from unit.lxd.conftest import Papers, Play, hello, refused, said
 from unit.scripted_maas import Call, FakeClock, HastyClock, html
 
@@ -306,7 +306,7 @@ def test_who_became_trusted_knows_it(lxd: Start) -> None:
     """What is refused afterwards is not for want of trust."""
     client = lxd(Call("POST /1.0/certificates", 201, json=said()), hello(), first=hello("untrusted"))
     assert not client.trusted
-    trust.enrol(client, "jo", "a-token", is_token=True)
+    store.enrol(client, "jo", "a-token", is_token=True)
     assert client.trusted
 
 

@@ -13,17 +13,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import kinds, overview, server, tokens, trust_wish
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.capabilities import Capabilities
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import overview
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import kinds, server
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import (
     NETWORKS,
     POOLS,
     PROFILES,
     PROJECTS,
     Wish,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings import (
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import (
     HIDDEN,
     SECRET,
     alike,
@@ -31,8 +32,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.settings impo
     shown,
     wished,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.tokens import Token
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.users import in_words, listed
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.users import in_words, listed
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure import spec, tokens
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.tokens import Token
 
 NONE = Capabilities("https://lxd:8443", frozenset())
 GROWING = Capabilities("https://lxd:8443", frozenset({"storage_pool_loop_resize"}))
@@ -465,7 +467,7 @@ def test_a_token_fits_if_it_gives_the_wished_rights(restricted: Any, projects: A
 
 def test_one_token_of_a_name_is_kept_and_the_others_are_revoked() -> None:
     found = [token(id="1"), token(id="2"), token(id="3", metadata={"request": {"name": "other"}})]
-    kept, unfit = trust_wish.sort_out(found, "jo", None, None, {"2", "3"})
+    kept, unfit = spec.sort_out(found, "jo", None, None, {"2", "3"})
     assert kept is found[1]
     assert unfit == [found[0]]
 
@@ -473,11 +475,11 @@ def test_one_token_of_a_name_is_kept_and_the_others_are_revoked() -> None:
 @pytest.mark.parametrize("text", ["0" * 11, "x" * 64, "0" * 65, ""])
 def test_a_fingerprint_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(Failure, match="fingerprint must be"):
-        trust_wish.part_of_fingerprint(text)
+        spec.part_of_fingerprint(text)
 
 
 def test_a_fingerprint_may_have_colons_and_capitals() -> None:
-    assert trust_wish.part_of_fingerprint(" AB:CD:" + "0" * 8) == "abcd" + "0" * 8
+    assert spec.part_of_fingerprint(" AB:CD:" + "0" * 8) == "abcd" + "0" * 8
 
 
 @pytest.mark.parametrize(
@@ -492,13 +494,13 @@ def test_a_fingerprint_may_have_colons_and_capitals() -> None:
     ],
 )
 def test_who_names_projects_restricts_to_them(given: Any, rights: Any) -> None:
-    assert trust_wish.rights(given) == rights
+    assert spec.rights(given) == rights
 
 
 @pytest.mark.parametrize("projects", [["a", ""], [" "]])
 def test_a_project_without_a_name_is_refused(projects: list[str]) -> None:
     with pytest.raises(Failure, match="projects has an empty name"):
-        trust_wish.rights({"restricted": None, "projects": projects})
+        spec.rights({"restricted": None, "projects": projects})
 
 
 def test_a_time_in_nanoseconds_is_understood() -> None:

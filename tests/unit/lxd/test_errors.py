@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import capabilities, errors
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.capabilities import ABILITIES, Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import certificates
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.wire import Answer, as_seconds, opened
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import capabilities, errors
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import ABILITIES, Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer, as_seconds, opened
 from lab import authority
 
 LXD = "https://lxd:8443"

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Owner, Power, Situation
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Owner, Power, Situation
 
 S = Status
 ANY = frozenset(S)

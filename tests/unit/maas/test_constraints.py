@@ -8,10 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import disks, sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.constraints import LISTS, Constraints, shortfall
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.disks import Disk
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure import disks
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import (
+    LISTS,
+    Constraints,
+    shortfall,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.disks import Disk
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 
 GB = 10**9
 NO_VM = [("not_pod_type", "lxd"), ("not_pod_type", "virsh")]

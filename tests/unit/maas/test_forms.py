@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.forms import erasing, forms_from_params
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wire import as_pairs
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import Op
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.forms import (
+    erasing,
+    forms_from_params,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import as_pairs
 
 FORMS: list[tuple[dict[str, Any], Op, list[tuple[str, str]]]] = [
     ({}, Op.RELEASE, []),

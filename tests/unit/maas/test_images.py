@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.images import Images
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.images import Images
 
 IMAGES = Images.from_resources(
     [

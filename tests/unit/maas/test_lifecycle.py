@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle, lifecycle_docs
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.lifecycle_table import COLUMNS, EFFECTS, TABLE
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.refusals import RECOVERY
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle, lifecycle_docs
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.lifecycle_table import (
+    COLUMNS,
+    EFFECTS,
+    TABLE,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.refusals import RECOVERY
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import (
     FACTS,
     HELD,
     RECOVERABLE,
@@ -19,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses imp
     Kind,
     Status,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
     Act,
     Done,
     Op,

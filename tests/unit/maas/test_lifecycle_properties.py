@@ -9,10 +9,15 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import KINDS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import HELD, RECOVERABLE, Kind, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.wishes import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import KINDS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import (
+    HELD,
+    RECOVERABLE,
+    Kind,
+    Status,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
     Act,
     Done,
     Op,

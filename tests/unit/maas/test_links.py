@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import Subnet
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.links import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.links import (
     ADDRESSED,
     AUTO,
     DHCP,
@@ -28,7 +27,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.links import
     decide_removal,
     find_nic,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import Subnet
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 HERE = Subnet(1, "10.0.0.0/24", gateway="10.0.0.1", vlan=1)
 BESIDE = Subnet(2, "10.0.1.0/24", gateway="10.0.1.1", vlan=1)

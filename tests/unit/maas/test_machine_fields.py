@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims import holder
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machine_fields import (
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import holder
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import (
     Wished,
     field_changes,
     named,

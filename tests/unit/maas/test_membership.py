@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.membership import (
     DEAD_AFTER,
     LOST,
     LOST_AFTER,
@@ -29,8 +29,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.membership i
     gathering,
     in_turn,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import Spread
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 ZONES = ("az1", "az2", "az3")
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.spreading import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import (
     Member,
     Spread,
     shares,
     victims,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.statuses import Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 ZONES = ("az1", "az2", "az3", "az4")
 counts = st.dictionaries(st.sampled_from(ZONES), st.integers(0, 6))

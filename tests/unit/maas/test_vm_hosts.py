@@ -11,12 +11,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._failure import KINDS, Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import vm_hosts_discovery, vm_hosts_token
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_address import Endpoint, endpoint
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_capacity import missing, remarks, rooms
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_fields import Wished, tag_changes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts_guests import Guest, guests, in_words
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import KINDS, Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import discovery
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import token as vm_hosts_token
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.address import Endpoint, endpoint
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import (
+    missing,
+    remarks,
+    rooms,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import Wished, tag_changes
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.guests import Guest, guests, in_words
 
 NOW = datetime(2026, 11, 1, tzinfo=timezone.utc)
 
@@ -107,9 +112,9 @@ def test_what_keeps_vms_from_starting_is_named(version: str, vlans: list[Any], s
 
 
 def test_every_reason_is_of_a_kind_and_ends_in_a_hint() -> None:
-    for reason in vm_hosts_discovery.REASONS:
+    for reason in discovery.REASONS:
         text = f"Failed talking to pod: VM Host 3: {reason.words.partition('|')[0].replace('[Cc]', 'C')}"
-        failure = vm_hosts_discovery.failure("VM host a", text, address="b:8443", project="maas")
+        failure = discovery.failure("VM host a", text, address="b:8443", project="maas")
         assert failure.kind in KINDS
         assert failure.kind == reason.kind, f"another reason takes the words of this one: {reason.words}"
         assert failure.hint.endswith(".")

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can go wrong, as one sentence for a person and one structure for a program.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line
+
+# The closed list of failure kinds. The documentation's table is made from it.
+KINDS: Mapping[str, str] = {
+    "invalid": "The task's input is wrong; nothing was sent.",
+    "missing_library": "A Python library is missing where the task runs.",
+    "unreachable": "Nothing usable answers at the endpoint.",
+    "tls": "The server's certificate could not be verified.",
+    "credentials": "The server does not accept the key.",
+    "forbidden": "The key is good, but its user may not do this.",
+    "not_found": "The object, or one it refers to, does not exist.",
+    "rejected": "The server refused the values it was sent.",
+    "conflict": "The object's present state does not allow the operation.",
+    "claimed": "The object belongs to another claim.",
+    "unsupported": "This version of the server cannot do it.",
+    "unavailable": "The server failed or was overloaded, and repeating did not help.",
+    "uncertain": "The answer to a write was lost, and whether it took effect could not be found out.",
+    "failed_state": "The object ended in a state that does not get better by waiting.",
+    "capacity": "There is less available than was asked for.",
+    "timeout": "The wished state was not reached within the time allowed.",
+    "several": "Several objects of one task failed; each carries its own failure.",
+    "bug": "A defect of this collection.",
+}
+
+# What may be gone by itself when the same is tried later.
+PASSING = frozenset({"unreachable", "unavailable"})
+
+
+@dataclass(eq=False)
+class Failure(Exception):
+    """An error that a user may read. `message` is a whole sentence and holds no secret."""
+
+    kind: str
+    message: str
+    object: str = ""
+    reason: str = ""
+    hint: str = ""
+    status: int | None = None
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    events: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind} is not in the closed list of failure kinds")
+        # A sentence quotes what servers, tenants and machines say.
+        self.message, self.object = line(self.message), line(self.object)
+        self.reason, self.hint = line(self.reason), line(self.hint)
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message if not self.hint or self.hint in self.message else f"{self.message} {self.hint}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `failure` of a result."""
+        return {
+            "kind": self.kind,
+            "object": self.object,
+            "reason": self.reason or self.message,
+            "hint": self.hint,
+            "status": self.status,
+            "fields": {line(name): [line(text) for text in texts] for name, texts in self.fields.items()},
+            "events": [line(event) for event in self.events],
+        }
+
+
+def invalid(message: str, hint: str = "") -> Failure:
+    """The failure for input that no server needs to see."""
+    return Failure("invalid", message, hint=hint)
+
+
+# The sentences that one message quotes of many failures; every object's own result has its own.
+MOST_TOLD = 5
+
+
+def several(noun: str, failures: Mapping[str, Failure], total: int) -> Failure:
+    """One failure for a task of which some objects failed."""
+    if len(failures) == total == 1:
+        return next(iter(failures.values()))
+    texts = list(dict.fromkeys(str(failure) for failure in failures.values()))
+    left_out = f" … and {len(texts) - MOST_TOLD} more." if len(texts) > MOST_TOLD else ""
+    kinds = {failure.kind for failure in failures.values()}
+    return Failure(
+        kinds.pop() if len(kinds) == 1 else "several",
+        f"{len(failures)} of {total} {noun} failed: {' '.join(texts[:MOST_TOLD])}{left_out}",
+        object=", ".join(failures),
+    )

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a module's `converge` is given and gives back, however it is run.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.parameters import remove_values
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line, texts
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, without_nulls
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+    from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+
+
+@dataclass
+class Result:
+    """What a task tells: whether it changed something, the objects as they are now, and what went wrong with some."""
+
+    changed: bool
+    values: Mapping[str, Any]
+    plan: Plan = field(default_factory=Plan)
+    failure: Failure | None = None
+    warnings: Sequence[str] = ()
+
+
+class Api(Protocol):
+    """Something that sends requests, and can tell which."""
+
+    exchanges: list[Exchange]
+    wrote: bool
+
+
+Sends = TypeVar("Sends", bound=Api)
+
+
+class Task:
+    """One run of one module: its options, its modes, and its ways to MAAS, to Kubernetes and to LXD."""
+
+    def __init__(
+        self,
+        params: Mapping[str, Any],
+        *,
+        check: bool = False,
+        say: Callable[[str], None] = lambda _line: None,
+        trace: Callable[[str], None] = lambda _line: None,
+        environment: Mapping[str, str] | None = None,
+        clock: Clock = WALL_CLOCK,
+    ) -> None:
+        self.params = params
+        self.check = check
+        self.say: Callable[[str], None] = lambda text: say(line(text))
+        self.clock = clock
+        self._trace: Callable[[str], None] = lambda text: trace(line(text))
+        self.environment = os.environ if environment is None else environment
+        self._apis: list[Api] = []
+        self._traced: dict[int, int] = {}
+
+    @cached_property
+    def maas(self) -> Client:
+        """The MAAS that the options name; nothing is sent before its first use."""
+        return self.joined(Client(Connection.from_params(self.params, self.environment), clock=self.clock))
+
+    @cached_property
+    def kube(self) -> Kube:
+        """The Kubernetes API that the options name; nothing is sent before its first use."""
+        # Here, because its library takes longer to import than a task on MAAS takes.
+        from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
+        from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
+
+        return self.joined(Kube(Access.from_params(self.params, self.environment), clock=self.clock))
+
+    @cached_property
+    def lxd(self) -> Lxd:
+        """The LXD that the options name; nothing is sent before its first use."""
+        # Here, because its library takes longer to import than a task on MAAS takes.
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection as LxdConnection
+
+        return self.joined(Lxd(LxdConnection.from_params(self.params, self.environment), clock=self.clock))
+
+    def joined(self, client: Sends) -> Sends:
+        """Count the requests of one more API, such as that of a hosted cluster, as this task's."""
+        self._apis.append(client)
+        return client
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        return [exchange for api in self._apis for exchange in list(api.exchanges)]
+
+    @property
+    def wrote(self) -> bool:
+        return any(api.wrote for api in self._apis)
+
+    def trace_requests(self) -> None:
+        """Show the requests since the last call. Threads make them, but only the main thread may display."""
+        for api in self._apis:
+            done = list(api.exchanges)
+            for exchange in done[self._traced.get(id(api), 0) :]:
+                self._trace(str(exchange))
+            self._traced[id(api)] = len(done)
+
+
+Converge = Callable[[Task], Result]
+
+
+def carry_out(converge: Converge, task: Task, name: str, spec: Spec | None = None) -> dict[str, Any]:
+    """Run a module's `converge` and put what it says into Ansible's words. Never raises, never shows a traceback."""
+    try:
+        if spec is not None:
+            spec.require_texts(task.params)
+        result = converge(task)
+    except Failure as failure:
+        result = Result(changed=task.wrote, values={}, failure=failure)
+    except Exception as error:
+        for shown in traceback.format_exc().splitlines():
+            task._trace(shown)
+        result = Result(changed=task.wrote, values={}, failure=_defect(name, error))
+    finally:
+        task.trace_requests()
+    said: dict[str, Any] = {"changed": result.changed, **texts(result.values), "diff": texts(result.plan.diff())}
+    if result.warnings:
+        said["warnings"] = [line(warning) for warning in result.warnings]
+    if result.failure:
+        said.update(failed=True, msg=line(str(result.failure)), failure=result.failure.to_dict())
+    return said
+
+
+def _defect(name: str, error: Exception) -> Failure:
+    return Failure(
+        "bug",
+        f"metalshift.maas.{name} stopped because of a defect of its own ({type(error).__name__}).",
+        reason=type(error).__name__,
+        hint="Please report it with the output of the same run at -vvv.",
+    )
+
+
+# A shorter secret is hidden where it is a whole value only: within texts it would blot out half of the result.
+SHORTEST_WITHIN_TEXT = 4
+
+
+def without(secrets: set[str], value: Any) -> Any:
+    """`value` with every secret in it masked: the second net, results do not hold secrets in the first place."""
+    long = {secret for secret in secrets if len(secret) >= SHORTEST_WITHIN_TEXT}
+    return remove_values(value, long) if long else value
+
+
+class OrdinaryModule(AnsibleModule):  # type: ignore[misc]
+    """AnsibleModule, with its errors about arguments in our form, and without what misspelt options hold."""
+
+    def __init__(self, spec: Spec, name: str) -> None:
+        self._own_spec = spec
+        self._own_name = name
+        super().__init__(argument_spec=spec.argument_spec, supports_check_mode=True, **spec.rules())
+
+    def _load_params(self) -> None:
+        super()._load_params()
+        self.params: dict[str, Any] = without_nulls(self.params)
+
+    def fail_json(self, msg: str, **said: Any) -> NoReturn:
+        if "failure" not in said:
+            failure = invalid(f"metalshift.maas.{self._own_name}: {msg.rstrip('.')}.")
+            msg, said["failure"] = str(failure), failure.to_dict()
+        said["invocation"] = {"module_args": self._own_spec.masked(self.params)}
+        super().fail_json(msg, **said)
+        raise SystemExit(1)
+
+
+def run_as_module(spec: Spec, converge: Converge, name: str) -> None:
+    """The ordinary module: where Ansible copied it, under async and become."""
+    module = OrdinaryModule(spec, name)
+    lines: list[str] = []
+    task = Task(module.params, check=module.check_mode, trace=lines.append)
+    # Ansible would mask every value of a secret dict, a user name such as `admin` among them, wherever it appears.
+    secrets = spec.secrets(module.params)
+    module.no_log_values = {secret for secret in secrets if len(secret) >= SHORTEST_WITHIN_TEXT}
+    said = carry_out(converge, task, name, spec)
+    if not module._diff:
+        said.pop("diff")
+    if module._verbosity >= 3:
+        said["requests"] = lines
+    if said.pop("failed", False):
+        module.fail_json(**said)
+    module.exit_json(**said, invocation={"module_args": spec.masked(module.params)})

@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what a Kubernetes API answered to a sentence that helps. Pure.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+
+LONGEST_TEXT = 600
+
+KIND_OF_STATUS: Mapping[int, str] = {
+    400: "rejected",
+    401: "credentials",
+    403: "forbidden",
+    404: "not_found",
+    405: "unsupported",
+    409: "conflict",
+    410: "conflict",
+    413: "rejected",
+    415: "unsupported",
+    422: "rejected",
+}
+
+# `Apply failed with 1 conflict: conflict with "kubectl" using v1: .spec.replicas`, or a list of such.
+CONFLICT_WITH = re.compile(r'conflicts? with "(?P<manager>[^"]+)"')
+
+QUOTA = re.compile(r"exceeded quota: [^,]+, requested: .+, used: .+, limited: ")
+
+# A refusal says first which object it is about; the sentence has said it already.
+ABOUT = re.compile(r'^\S+ "[^"]*" is (invalid|forbidden): ')
+
+CREDENTIALS_HINT = "Check the token or certificate that the kubeconfig or api_key names; it may have expired."
+
+
+@dataclass(eq=False)
+class KeptByOthers(Failure):
+    """An apply that would take fields from those who wrote them; `fields` are these."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A status and the body that came with it, as plain data."""
+
+    status: int
+    body: Any
+
+    @property
+    def message(self) -> str:
+        said = self.body.get("message", "") if isinstance(self.body, Mapping) else str(self.body or "")
+        text = " ".join(str(said).split())
+        return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+    @property
+    def reason(self) -> str:
+        return str(self.body.get("reason", "")) if isinstance(self.body, Mapping) else ""
+
+    @property
+    def causes(self) -> list[Mapping[str, Any]]:
+        details = self.body.get("details") if isinstance(self.body, Mapping) else None
+        return list((details or {}).get("causes") or []) if isinstance(details, Mapping) else []
+
+    @property
+    def from_kubernetes(self) -> bool:
+        return isinstance(self.body, Mapping) and "kind" in self.body
+
+
+def from_answer(what: str, answer: Answer, server: str, *, quiet: bool = False) -> Failure:
+    """The failure that an answer other than 2xx stands for.
+
+    `what` is what was asked, such as `apply the NodePool clusters/demo`; `quiet` is for objects whose values must not
+    be shown: the API quotes them.
+    """
+    if answer.status == 401:
+        return Failure(
+            "credentials",
+            f"The Kubernetes API at {server} does not accept the credentials.",
+            reason="Unauthorized",
+            hint=CREDENTIALS_HINT,
+            status=401,
+        )
+    if not answer.from_kubernetes:
+        return not_kubernetes(server, answer.status)
+    managers = list(dict.fromkeys(CONFLICT_WITH.findall(answer.message)))
+    if answer.status == 409 and managers:
+        return _owned_by_others(what, answer, managers)
+    fields = _fields(answer)
+    reason = "the API does not accept its values" if quiet else _reason(answer)
+    kind = _kind(answer)
+    return Failure(
+        kind,
+        _sentence(f"The Kubernetes API {'failed to' if kind == 'unavailable' else 'refused to'} {what}: {reason}"),
+        reason=reason,
+        hint=_hint(kind, answer),
+        status=answer.status,
+        fields={} if quiet else fields,
+    )
+
+
+def not_kubernetes(server: str, status: int | None = None) -> Failure:
+    """Something answers, but it is no Kubernetes API."""
+    seen = f" (status {status})" if status else ""
+    return Failure(
+        "unavailable" if status and status >= 500 else "unreachable",
+        f"What answers at {server} is not a Kubernetes API{seen}.",
+        hint="Check host or the kubeconfig, and the proxy between.",
+        status=status,
+    )
+
+
+def not_served(name: str, resource: str, server: str, needs: str) -> Failure:
+    """The API has no such kind."""
+    return Failure(
+        "unsupported",
+        f"The cluster at {server} does not know {name} ({resource}): {needs}.",
+        object=resource,
+        reason=f"{resource} is not served",
+    )
+
+
+def _owned_by_others(what: str, answer: Answer, managers: list[str]) -> Failure:
+    fields = sorted(str(cause.get("field", "")) for cause in answer.causes if cause.get("field"))
+    owned = ", ".join(field.lstrip(".") for field in fields) or "some fields"
+    others = " and ".join(managers)
+    return KeptByOthers(
+        "conflict",
+        f"Could not {what}: {owned} {'is' if len(fields) == 1 else 'are'} kept by {others}.",
+        reason=f"conflict with {others}",
+        hint=f"Leave these fields to {others}, or let it give them up; this collection never takes over by force.",
+        status=409,
+        fields={str(cause.get("field", "")).lstrip("."): [str(cause.get("message", ""))] for cause in answer.causes},
+    )
+
+
+def _fields(answer: Answer) -> dict[str, list[str]]:
+    """Field → what the API has against its value."""
+    fields: dict[str, list[str]] = {}
+    for cause in answer.causes:
+        if cause.get("field"):
+            fields.setdefault(str(cause["field"]), []).append(str(cause.get("message", "")))
+    return fields
+
+
+def is_rejection(answer: Answer) -> bool:
+    """Whether a server error is about what was sent: a value of a wrong type in an apply is a 500."""
+    return answer.status == 500 and answer.message.startswith("failed to create typed patch object")
+
+
+def _kind(answer: Answer) -> str:
+    if is_rejection(answer):
+        return "rejected"
+    if answer.status == 403 and QUOTA.search(answer.message):
+        return "capacity"
+    if answer.status == 429 or answer.status >= 500:
+        return "unavailable"
+    return KIND_OF_STATUS.get(answer.status, "rejected")
+
+
+def _reason(answer: Answer) -> str:
+    return ABOUT.sub("", answer.message) or answer.reason or f"status {answer.status}"
+
+
+def _hint(kind: str, answer: Answer) -> str:
+    if kind == "capacity":
+        return "Raise the quota of the namespace, or ask for less."
+    if kind == "forbidden" and "ValidatingAdmissionPolicy" not in answer.message and "admission" not in answer.message:
+        return "Give the user of this kubeconfig or api_key a role that allows it."
+    return ""
+
+
+def _sentence(text: str) -> str:
+    return f"{text.rstrip('.: ')}."

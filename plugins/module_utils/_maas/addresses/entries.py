@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The addresses that one task names: what it says of each, what it does to them, what it tells.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, what_is_wrong
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns, reservations
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import (
+    Occupancy,
+    listed,
+    normal_mac,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.reservations import DHCP, USER, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import LEASES, Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+
+# They are of one address, so they cannot be the default of several.
+OF_ONE_ADDRESS = ("mac_address", "hostname")
+# What only one of the types has.
+ONLY_OF: Mapping[str, str] = {"hostname": USER, "comment": DHCP}
+
+
+@dataclass
+class Naming:
+    """The name in DNS that an address shall have."""
+
+    name: dns.Name
+    present: dns.Present
+    plan: Plan
+
+
+@dataclass(eq=False)
+class Entry:
+    """One address that the task names."""
+
+    wish: Wish
+    plan: Plan = field(default_factory=Plan)
+    naming: Naming | None = None
+    then: Mapping[str, Any] = field(default_factory=dict)
+    failure: Failure | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[Step]:
+        if self.failure:
+            return []
+        return [*self.plan.steps, *(self.naming.plan.steps if self.naming else ())]
+
+    def foresee(self, maas: Client, occupancy: Occupancy, check: bool) -> None:
+        """Decide what is to be done; the entry's failure if that cannot be. Nothing is sent yet."""
+        try:
+            if self.wish.hostname:
+                self.naming = _naming(maas, self.wish, check)
+                self.warnings += dns.lacking(self.naming.name)
+                self.wish = replace(self.wish, hostname=self.naming.name.fqdn)
+            self.plan = reservations.decide(self.wish, occupancy)
+            if any(step.verb != "update" for step in self.plan.steps):
+                # MAAS makes the name in the same request.
+                self.naming = None
+        except Failure as failure:
+            self.fail(failure, occupancy)
+            return
+        self.warnings += filter(None, [reservations.warning(self.wish, occupancy)])
+        then = reservations.wished(self.wish, reservations.present(self.wish, occupancy))
+        self.then = reservations.shown(self.wish, then, occupancy)
+
+    def fail(self, failure: Failure, occupancy: Occupancy) -> None:
+        failure.object = failure.object or self.wish.ip
+        self.failure = failure
+        self.then = reservations.shown(self.wish, reservations.present(self.wish, occupancy), occupancy)
+
+    def carry_out(self, maas: Client, acting: reservations.Reservations, occupancy: Occupancy) -> None:
+        acting.carry_out(self.wish, self.plan, occupancy)
+        if self.naming:
+            dns.carry_out(maas, self.naming.name, self.naming.present, self.naming.plan.steps)
+
+    def result(self, check: bool) -> dict[str, Any]:
+        changed = bool(self.steps)
+        said = {**self.then, "changed": changed}
+        if check and changed:
+            said["predicted"] = True
+        if self.failure:
+            said.update(failed=True, failure=self.failure.to_dict())
+        return said
+
+
+# -- understanding ---------------------------------------------------------------------------------
+
+
+def entries_of(params: Mapping[str, Any], options: Options) -> list[Entry]:
+    """An entry for each address, those of ranges included."""
+    found: dict[str, Entry] = {}
+    for place, element in enumerate(params["addresses"], start=1):
+        where = f"addresses[{place}]"
+        own = _checked(element, options, where)
+        for wish in _wishes({**params, **own}, where):
+            if wish.ip in found:
+                raise invalid(f"{wish.ip} is named twice.", "Name it once.")
+            found[wish.ip] = Entry(wish)
+    alone = [name for name in OF_ONE_ADDRESS if params.get(name)]
+    if len(found) > 1 and alone:
+        raise invalid(
+            f"{' and '.join(alone)} cannot hold for {len(found)} addresses.",
+            "Give addresses as dicts, each with its own.",
+        )
+    _refuse_shared_macs([entry.wish for entry in found.values()])
+    return list(found.values())
+
+
+def _wishes(options: Mapping[str, Any], where: str) -> list[Wish]:
+    ips = listed([options["ip"]], where)
+    if len(ips) > 1 and any(options.get(name) for name in OF_ONE_ADDRESS):
+        raise invalid(f"{where} is {len(ips)} addresses, which cannot share a mac_address or hostname.")
+    for name, type in ONLY_OF.items():
+        if options.get(name) is not None and options["type"] != type and options["state"] == "present":
+            raise invalid(f"{where}: {name} needs type: {type}.", f"Leave {name} out.")
+    if options["type"] == DHCP and options["state"] == "present" and not options.get("mac_address"):
+        raise invalid(f"{where}: type: dhcp needs mac_address, to which DHCP shall give the address.")
+    mac = normal_mac(options["mac_address"], f"{where}: mac_address") if options.get("mac_address") else ""
+    return [
+        Wish(
+            ip=ip,
+            type=options["type"],
+            present=options["state"] == "present",
+            mac=mac,
+            hostname=(options.get("hostname") or "") if options["state"] == "present" else "",
+            comment=options["comment"].strip() if options.get("comment") is not None else None,
+            replace=options["replace"],
+        )
+        for ip in ips
+    ]
+
+
+def _refuse_shared_macs(wishes: Iterable[Wish]) -> None:
+    """DHCP keeps one address for a MAC address; the second would fail when the first is made already."""
+    first: dict[str, str] = {}
+    for wish in wishes:
+        if wish.type == DHCP and wish.present and first.setdefault(wish.mac, wish.ip) != wish.ip:
+            raise invalid(f"{first[wish.mac]} and {wish.ip} cannot both be kept for {wish.mac}.")
+
+
+def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
+    """An element's own options: an address alone, or suboptions that Ansible's validator finds right."""
+    if not isinstance(element, Mapping):
+        return {"ip": str(element)}
+    # Defaults are the task's.
+    own = {name: {key: value for key, value in option.items() if key != "default"} for name, option in options.items()}
+    found = ArgumentSpecValidator({"ip": {"type": "str", "required": True}, **own}).validate(dict(element))
+    if found.error_messages:
+        raise invalid(
+            f"{where} is wrong: {what_is_wrong(found.errors)}.", "An element takes ip and the task's options."
+        )
+    return {name: value for name, value in found.validated_parameters.items() if value is not None}
+
+
+# -- deciding --------------------------------------------------------------------------------------
+
+
+def foresee(entries: Iterable[Entry], maas: Client, survey: Survey, *, check: bool) -> Occupancy:
+    """Decide for all of them, with one look at who has which address."""
+    wishes = [entry.wish for entry in entries]
+    if any(wish.type == DHCP and wish.present for wish in wishes):
+        maas.capabilities.require(LEASES, "type: dhcp")
+    occupancy = survey.of([wish.ip for wish in wishes], [wish.mac for wish in wishes if wish.mac])
+    for entry in entries:
+        entry.foresee(maas, occupancy, check)
+    return occupancy
+
+
+def _naming(maas: Client, wish: Wish, check: bool) -> Naming:
+    """What makes a name stand for the address, beside all else that it stands for."""
+    dotted = "." in wish.hostname.strip(".")
+    name = dns.locate(maas, wish.hostname if dotted else None, None if dotted else wish.hostname, None, may_lack=check)
+    if name.label in ("@", "*"):
+        raise invalid(f"hostname cannot be {wish.hostname}.", "Make such a name with dns_record.")
+    type = "AAAA" if ":" in wish.ip else "A"
+    if check:
+        name = dns.in_domain_to_come(name, type)
+    found = dns.read(maas, name)
+    values = tuple(sorted({*found.records(type).values, wish.ip}))
+    return Naming(name, found, dns.plan(name, found, dns.RecordSet(type, values), remove=False, purge=False))
+
+
+# -- acting and telling ----------------------------------------------------------------------------
+
+
+def plan_of(entries: Iterable[Entry]) -> Plan:
+    """All that is going to be done, as diff shows it."""
+    return Plan([step for entry in entries for step in entry.steps])
+
+
+def carry_out(entries: Iterable[Entry], maas: Client, survey: Survey, occupancy: Occupancy) -> None:
+    """Do what was foreseen, a few at a time. Who fails does so alone."""
+    acting = reservations.Reservations(maas, survey)
+    todo = [entry for entry in entries if entry.steps]
+    for entry, outcome in each(todo, lambda entry: entry.carry_out(maas, acting, occupancy)):
+        if isinstance(outcome, Failure):
+            entry.fail(outcome, occupancy)
+
+
+def result_of(entries: Sequence[Entry], plan: Plan, task: Task) -> Result:
+    """What the task tells: each reservation, how many there are, and what went wrong with some."""
+    said = [entry.result(task.check) for entry in entries]
+    words = ["failed" if entry.failure else "present" if entry.wish.present else "absent" for entry in entries]
+    failures = {entry.wish.ip: entry.failure for entry in entries if entry.failure}
+    return Result(
+        changed=bool(plan) if task.check else task.wrote,
+        values={
+            "ip_reservations": said,
+            **({"ip_reservation": said[0]} if len(said) == 1 else {}),
+            "summary": {word: words.count(word) for word in dict.fromkeys(words)},
+        },
+        plan=plan,
+        failure=several("addresses", failures, len(entries)) if failures else None,
+        warnings=list(dict.fromkeys(said for entry in entries if not entry.failure for said in entry.warnings)),
+    )

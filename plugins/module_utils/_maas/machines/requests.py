@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The requests that change one machine, each with the way to find out whether it took effect when its answer is lost.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Situation, Step
+
+# What a request is about, as a sentence goes on after "node-7 cannot be".
+CANNOT_BE: Mapping[Op, str] = {
+    Op.ENLIST: "enlisted",
+    Op.COMMISSION: "commissioned",
+    Op.ALLOCATE: "allocated",
+    Op.DEPLOY: "deployed",
+    Op.RELEASE: "released",
+    Op.ABORT: "aborted",
+    Op.TEST: "tested",
+    Op.OVERRIDE_FAILED_TESTING: "freed of its failed tests",
+    Op.RESCUE_MODE: "put into rescue mode",
+    Op.EXIT_RESCUE_MODE: "taken out of rescue mode",
+    Op.MARK_BROKEN: "marked as broken",
+    Op.MARK_FIXED: "marked as fixed",
+    Op.LOCK: "locked",
+    Op.UNLOCK: "unlocked",
+    Op.POWER_ON: "powered on",
+    Op.POWER_OFF: "powered off",
+    Op.DELETE: "deleted",
+}
+
+# The fields of a machine that MAAS lets nobody else have.
+TAKEN = frozenset({"hostname", "mac_addresses"})
+
+# What helps where MAAS only says what is wrong.
+HINTS: Mapping[str, str] = {
+    "does not have a link to that subnet": (
+        "Link it to that subnet with interface_link, or remove the reservation with ip_reservation, type: dhcp."
+    ),
+}
+
+# A request that has been looked for and was found to have removed its machine.
+GONE: Machine = {}
+
+
+class Requests:
+    """Sends what the lifecycle decides. Each answer is the machine as it is then."""
+
+    def __init__(self, maas: Client, machines: Machines) -> None:
+        self._maas = maas
+        self._machines = machines
+
+    def send(
+        self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str, name: str
+    ) -> Machine | None:
+        """Take a step. None when the machine is gone by it."""
+        try:
+            answer = self._sent(step, machine, form, claim)
+        except Failure as failure:
+            raise named(failure, name, CANNOT_BE[step.op]) from failure
+        if answer is GONE:
+            return None
+        # A release can remove a machine that MAAS had composed, and answers as if it had not.
+        vanishing = step.op is Op.RELEASE and bool((machine or {}).get("pod"))
+        if not isinstance(answer, dict) or "system_id" not in answer or vanishing:
+            # `power_off` of a machine without power control answers null.
+            return self._machines.get(str((machine or {})["system_id"]))
+        return answer
+
+    def change(self, machine: Machine, change: Change, name: str) -> Machine:
+        """Change a machine without moving it. Repeating that does no harm."""
+        path = f"machines/{machine['system_id']}/"
+        try:
+            if change.op:
+                answer = self._maas.post(path, change.form, op=change.op, repeatable=True)
+            else:
+                answer = self._maas.put(path, change.form)
+        except Failure as failure:
+            raise named(failure, name, "changed") from failure
+        changed: Machine = answer
+        return changed
+
+    def _sent(self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
+        if step.op is Op.ENLIST:
+            return self._enlist(form)
+        system_id = str((machine or {})["system_id"])
+        path = f"machines/{system_id}/"
+        if step.op is Op.DELETE:
+            self._maas.delete(path, form)
+            return GONE
+        if step.op is Op.ALLOCATE:
+            return self._allocate({**form, "system_id": system_id}, system_id, claim)
+        untouched = (lambda: self._is_still(step.before, system_id)) if step.op is Op.DEPLOY else None
+        return self._maas.post(
+            path, form, op=step.op.value, settled=self._settled(step, system_id), untouched=untouched
+        )
+
+    def _is_still(self, status: Status | None, system_id: str) -> bool:
+        machine = self._machines.get(system_id)
+        return machine is not None and machine["status"] == status
+
+    def _enlist(self, form: Mapping[str, Any]) -> Any:
+        try:
+            return self._maas.post("machines/", form, settled=lambda: self._enlisted(form))
+        except Failure as failure:
+            # Another host of the play, or another run, may have enlisted it since it was looked for.
+            found = self._enlisted(form) if TAKEN.intersection(failure.fields) else None
+            macs = {str(link.get("mac_address")).lower() for link in (found or {}).get("interface_set") or []}
+            if found is None or not macs.issuperset(form.get("mac_addresses", ())):
+                raise
+            return found
+
+    def _enlisted(self, form: Mapping[str, Any]) -> Machine | None:
+        found = self._machines.find([*form.get("mac_addresses", ()), *filter(None, [form.get("hostname")])])
+        known = [machine for machine in found.values() if machine is not None]
+        return known[0] if known else None
+
+    def _allocate(self, form: Mapping[str, Any], system_id: str, claim: str) -> Any:
+        try:
+            return self._maas.post(
+                "machines/", form, op="allocate", settled=lambda: self._held(system_id, claim, {Status.ALLOCATED})
+            )
+        except Failure as failure:
+            # Another run of the same claim may have been faster. Without a claim nobody can tell whose it is.
+            faster = self._held(system_id, claim, HELD) if claim and failure.kind == "conflict" else None
+            if faster is None:
+                raise
+            return faster
+
+    def _held(self, system_id: str, claim: str, statuses: Collection[Status]) -> Machine | None:
+        """The machine, if this user holds it under this claim, which is in no answer, but can be filtered for."""
+        filters = {"agent_name": claim} if claim else {}
+        for machine in self._machines.listed(id=[system_id], **filters):
+            if machine["status"] in statuses and machine.get("owner") == self._machines.me:
+                return machine
+        return None
+
+    def _settled(self, step: Step, system_id: str) -> Callable[[], Machine | None]:
+        def look() -> Machine | None:
+            machine = self._machines.get(system_id)
+            if machine is None:
+                return GONE if None in step.good else None
+            return machine if self.took_effect(step, Situation.of(machine, self._machines.me)) else None
+
+        return look
+
+    def took_effect(self, step: Step, now: Situation) -> bool:
+        """Whether a machine is where a step leads to, or on its way there."""
+        if step.op in (Op.LOCK, Op.UNLOCK):
+            return now.locked == (step.op is Op.LOCK)
+        if step.power is not None:
+            return now.power is step.power
+        if now.status is None:
+            return None in step.good
+        return now.status is not step.before and (now.status in step.via or now.status in step.good)
+
+
+def named(failure: Failure, name: str, what: str) -> Failure:
+    """A refusal by MAAS, told of the machine instead of the request."""
+    if failure.status is None or failure.kind in ("credentials", "uncertain"):
+        failure.object = name
+        return failure
+    hint = next((hint for text, hint in HINTS.items() if text in failure.reason), failure.hint)
+    said = failure.reason.rstrip(".") or f"status {failure.status}"
+    verb = "MAAS failed" if failure.kind == "unavailable" else "MAAS refuses"
+    message = f"{name} cannot be {what}: {verb} with {failure.status} ({said})."
+    return replace(failure, message=message, object=name, hint=hint)

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One request and one answer: how values are written, and what is kept of what came back.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Union
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+
+# Sanity tests refuse `|` between these at run time.
+Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]  # noqa: UP007
+
+# What MAAS itself says with a passing conflict.
+USUAL_RETRY_AFTER = 5.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, or what kept it from coming."""
+
+    status: int = 0
+    text: str = ""
+    size: int = 0
+    content_type: str = ""
+    location: str = ""
+    from_maas: bool = False
+    retry_after: float | None = None
+    failure: Failure | None = None
+    never_sent: bool = False
+    worth_repeating: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def passing_conflict(self) -> bool:
+        """Rolled back or never begun; a conflict of state comes without Retry-After."""
+        return self.status in (409, 429) and self.retry_after is not None
+
+    @property
+    def collided(self) -> bool:
+        """Two requests made the same object of MAAS's own, as the first deployments ever do: one was rolled back."""
+        return self.status == 400 and "duplicate key value violates unique constraint" in self.text
+
+    @property
+    def overtaxed(self) -> bool:
+        """Whether so many requests at once are too many."""
+        return self.passing_conflict or self.status == 503
+
+    @property
+    def lost(self) -> bool:
+        """Nobody said what became of the request."""
+        return self.failure is not None and not self.never_sent
+
+    @property
+    def usable(self) -> bool:
+        """Whether a good answer is one that MAAS could have given: JSON, or a plain word such as `OK`."""
+        if self.content_type == "text/html":
+            return False
+        try:
+            self.body()
+        except ValueError:
+            return False
+        return True
+
+    def body(self) -> Any:
+        """The value in a good answer."""
+        is_json = self.content_type == "application/json" or self.text[:1] in ("{", "[")
+        return json.loads(self.text) if is_json else self.text
+
+
+def as_pairs(fields: Fields, op: str = "") -> list[tuple[str, str]]:
+    """Fields as MAAS reads them: lists as repeated keys, booleans as true and false, None not at all.
+
+    `0`, `no` and `off` are true to half of MAAS's boolean parsers (release erase=0 erases the disks).
+    """
+    pairs = [("op", op)] if op else []
+    for name, value in fields.items() if isinstance(fields, Mapping) else fields:
+        several = value if isinstance(value, (list, tuple, set, frozenset)) else [value]
+        pairs += [(name, str(one).lower() if isinstance(one, bool) else str(one)) for one in several if one is not None]
+    return pairs
+
+
+def as_seconds(header: str | None) -> float | None:
+    """What Retry-After says; a date counts as the usual time."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        return USUAL_RETRY_AFTER

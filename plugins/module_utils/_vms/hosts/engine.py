@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A VM host that shall be there: what is seen, what is decided, and what is done about it.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import lookup
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import VMHosts, patient
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import Neighbours
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.address import PROJECT
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.apply import Undone, Work, sight_of
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.lxd_state import Asking, View, explained
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.plan import (
+    Decision,
+    Sight,
+    Wish,
+    begun,
+    decide,
+    foreseen,
+)
+
+DEPLOYED = "Deployed"
+
+
+def keep(task: Task) -> Result:
+    """Bring a VM host that shall be there to the wished state."""
+    wish, hosts = Wish.from_params(task.params), hosts_of(task)
+    patience = Patience.from_params(task.params, task.clock, task.say)
+    asking = Asking(task, task.params["server_cert"], wish.token)
+    sight = look(task, hosts, wish, asking)
+    decision = decide(sight, wish, task.check)
+    plan = decision.plan
+    warnings = [*sight.warnings, *unknown_names(task, decision)]
+    if decision.registers and decision.fields.power_address is None:
+        warnings.append(f"MAAS has no {decision.label} yet.")
+    if task.check:
+        then = foreseen(sight, decision)
+    else:
+        mode = decision.fields.default_macvlan_mode
+        try:
+            after = Work(task, hosts, wish, patience).carry_out(sight, decision) if plan else sight
+        except Undone as undone:
+            failure = explained(undone.failure, sight.lxd, mode)
+            return Result(changed=bool(decision.files), values={"vm_host": {}}, plan=plan, failure=failure)
+        except Failure as failure:
+            raise explained(failure, sight.lxd, mode) from failure
+        after = after if after is sight else seen_by_lxd(after, wish, asking)
+        warnings += taken_over(after) if decision.registers else []
+        then = after.told
+    return Result(
+        changed=bool(plan), values={"vm_host": then}, plan=plan, warnings=warnings + (then["obstacles"] or [])
+    )
+
+
+def hosts_of(task: Task) -> VMHosts:
+    return VMHosts(task.maas, task.joined(patient(task.maas)))
+
+
+# -- looking ---------------------------------------------------------------------------------------------------------
+
+
+def look(task: Task, hosts: VMHosts, wish: Wish, asking: Asking) -> Sight:
+    """Read all that the decision needs."""
+    machines = Machines(task.maas)
+    under, warnings = machine_under(machines, wish.machine, task.check)
+    identity = wish.identity(under)
+    near = lookup.find(hosts, machines, identity)
+    if near.meant is None:
+        if under and under.get("status_name") != DEPLOYED:
+            said = (
+                f"{under['hostname']} is {under.get('status_name')}, and MAAS would call it Deployed once LXD answers"
+            )
+            if not task.check:
+                raise Failure("conflict", f"{said}.", object=str(under["hostname"]), hint="Deploy it first.")
+            warnings = [*warnings, f"{said}."]
+        sight = seen_by_lxd(Sight(identity, None, under, warnings=warnings), wish, asking)
+        if not wish.imports:
+            refuse_existing_vms(hosts, near, wish.fields.project or PROJECT, sight.lxd)
+        return sight
+    return seen_by_lxd(replace(sight_of(task, hosts, identity, near.meant), warnings=warnings), wish, asking)
+
+
+def seen_by_lxd(sight: Sight, wish: Wish, asking: Asking) -> Sight:
+    """The same, with what its LXD says itself to the certificate that MAAS has or is to have."""
+    known = sight.known
+    if known is not None:
+        return replace(sight, lxd=asking.view(known.endpoint, wish.given.pair or known.pair, known.project))
+    fields = begun(wish.fields, sight.node)
+    view = asking.view(fields.endpoint, wish.given.pair, fields.project or PROJECT)
+    # With these it will be trusted.
+    comes = bool(wish.password or wish.token) and view is not None and not view.is_trusted
+    return replace(sight, lxd=None if comes else view)
+
+
+def machine_under(machines: Machines, name: str | None, check: bool) -> tuple[Machine | None, list[str]]:
+    """The machine that a task names as the one under the VM host."""
+    found = machines.find([name])[name] if name else None
+    if found is None and name:
+        said = f"MAAS does not know the machine {name}"
+        if not check:
+            raise Failure("not_found", f"{said}.", object=name, hint="Name it by hostname, FQDN, system_id or MAC.")
+        return None, [f"{said} yet."]
+    return found, []
+
+
+def refuse_existing_vms(hosts: VMHosts, near: Neighbours, project: str, lxd: View | None) -> None:
+    """Registering makes machines of a project's VMs and commissions them, which restarts them."""
+    names = {*_noted(hosts, near, project), *(lxd.vms if lxd else ())}
+    if names:
+        raise Failure(
+            "conflict",
+            f"The project {project} has VMs already ({', '.join(sorted(names))}), and MAAS would commission them, "
+            "which restarts them.",
+            object=f"project {project}",
+            hint="Choose a project of its own, or set existing_vms: import to have them taken over.",
+        )
+
+
+def _noted(hosts: VMHosts, near: Neighbours, project: str) -> Sequence[str]:
+    """The VMs of a project as far as MAAS knows: if the same LXD is registered already, with another project."""
+    ids = {each.host["id"] for each in near.beside}
+    notes = hosts.notes() if ids else []
+    return [
+        str(note.get("identifier"))
+        for note in notes
+        if note.get("bmc_id") in ids and note.get("project") == project and note.get("machine_id") is None
+    ]
+
+
+# -- telling ---------------------------------------------------------------------------------------------------------
+
+
+def taken_over(sight: Sight) -> list[str]:
+    """What to say of VMs that a registration has made machines of."""
+    names = [guest.name for guest in sight.guests if guest.machine]
+    return [f"MAAS took over VMs, and restarts them to commission them: {', '.join(names)}."] if names else []
+
+
+def unknown_names(task: Task, decision: Decision) -> list[str]:
+    """What a task names that MAAS does not have: a Failure, in check mode warnings."""
+    around = Surroundings(task.maas)
+    asked = decision.asked
+    named = [(noun, asked[noun]) for noun in ("zone", "pool") if asked.get(noun)]
+    unknown = [f"{noun} {name}" for noun, name in named if name not in around.names(noun)]
+    if unknown and not task.check:
+        raise Failure(
+            "not_found",
+            f"{decision.label} cannot be kept as wished: MAAS has no {' and no '.join(unknown)}.",
+            object=decision.label,
+            hint="Check the spelling, or make it first.",
+        )
+    return [f"MAAS has no {each} yet." for each in unknown]

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings one VM, known by its hostname, to what is wished of it.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import is_virtual
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._vms import resize, result
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import Tools
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import (
+    left_out,
+    refuse_away,
+    rules,
+    unasked,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Place, Rules, place
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import (
+    LONGEST,
+    NAME,
+    Found,
+    Namesakes,
+    certain,
+    namesakes,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template, refuse_shared
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options of a task ask for."""
+
+    name: str
+    template: Template
+    rules: Rules
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Wanted:
+        name = params["hostname"]
+        if not NAME.fullmatch(name) or len(name) > LONGEST:
+            raise invalid(
+                f"hostname cannot be {name!r}.",
+                f"Begin with a small letter and go on with small letters, digits and -, up to {LONGEST}.",
+            )
+        template = Template.from_params(params)
+        refuse_shared(template.nics)
+        return cls(name, template, rules(params))
+
+
+def converge_one(task: Task) -> Result:
+    """Bring the VM to what is wished of it."""
+    wanted, tools = Wanted.from_params(task.params), Tools(task)
+    machine = tools.machines.find([wanted.name])[wanted.name]
+    if machine is not None:
+        _refuse_no_vm(machine, wanted.name)
+    if task.params["state"] == "absent":
+        return _absent(task, tools, wanted, machine)
+    return _present(task, tools, wanted, machine)
+
+
+def _refuse_no_vm(machine: Machine, name: str) -> None:
+    if not is_virtual(machine):
+        raise Failure(
+            "conflict",
+            f"{name} is the hostname of a machine that is no VM.",
+            object=name,
+            hint="Choose another hostname.",
+        )
+
+
+# -- present -------------------------------------------------------------------------------------------------------
+
+
+def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -> Result:
+    attachments = attached(tools.survey, wanted.template.nics)
+    there = _there(tools, wanted, machine)
+    if there.taken is not None:
+        raise there.taken
+    vm = _known(tools, wanted, there.member, machine, attachments) or _placed(tools, wanted, attachments)
+    _refuse_taken(tools, wanted, attachments)
+    steps = [*_making(vm), *tools.crew.foresee([vm], wanted.template.wished)]
+    if task.check:
+        result.foresee(vm, changed=bool(steps), waits=task.params["wait"])
+    else:
+        tools.crew.bring([vm], wanted.template.wished)
+    warnings = [*left_out(tools.way), *(one.text for one in there.doubtful), *resize.outdated(vm)]
+    return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
+
+
+def _there(tools: Tools, wanted: Wanted, machine: Machine | None) -> Namesakes:
+    """What there is of the name."""
+    found = tools.way.found([machine] if machine else [], [wanted.name])
+    # The machine of that hostname is meant, whoever holds it: what may be done with it is decided later.
+    meant = [replace(one, claim=wanted.name) if one.known else one for one in found]
+    strangers = [one for one in meant if one.claim != wanted.name]
+    if strangers and len(strangers) == len(meant):
+        return Namesakes(taken=_stranger(strangers[0]))
+    return namesakes(wanted.name, meant) if meant else Namesakes()
+
+
+def _known(
+    tools: Tools, wanted: Wanted, one: Found | None, machine: Machine | None, attachments: Sequence[Attachment]
+) -> Vm | None:
+    """The VM that there is, or that a killed run began."""
+    if one is None:
+        return None
+    order = Order(wanted.name, one.host, wanted.template, attachments, claim=wanted.name)
+    vm = Vm(order, machine, is_new=not one.known, is_begun=not one.known)
+    return vm if machine is None else resize.sized(tools.way, vm, machine, tools.way.limits(one))
+
+
+def _stranger(found: Found) -> Failure:
+    return Failure(
+        "conflict",
+        f"{found.name} on {found.host} is a VM that MAAS does not know and that this module did not make.",
+        object=found.name,
+        hint="Remove or rename it there, or choose another hostname.",
+    )
+
+
+def _placed(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> Vm:
+    hosts = tools.way.hosts(attachments, wanted.template.pinned or bool(wanted.template.on_cores))
+    refuse_away(tools.way, hosts, wanted.rules)
+    placement = place(1, wanted.template.size, hosts, wanted.rules)
+    if placement.missing:
+        raise placement.failure(wanted.name)
+    at: Place = placement.places[0]
+    order = Order(wanted.name, at.host, wanted.template, attachments, cores=at.cores, claim=wanted.name)
+    return Vm(order, is_new=True)
+
+
+def _refuse_taken(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> None:
+    """Addresses that somebody else has, before anything is made."""
+    ips = [attachment.nic.static for attachment in attachments if attachment.nic.static]
+    if not ips:
+        return
+    occupancy = tools.cabling.look(ips)
+    for ip in ips:
+        obstacle = occupancy.obstacle(ip, lambda use: use.node == wanted.name or use.own)
+        if obstacle is not None:
+            raise obstacle.failure(ip, f"given to {wanted.name}")
+
+
+def _making(vm: Vm) -> list[Step]:
+    if not vm.is_new:
+        return []
+    if vm.is_begun:
+        return [result.finishing(vm)]
+    addresses = {one.nic.name: one.nic.static for one in vm.order.attachments if one.nic.static}
+    pinned = {"pinned_cores": list(vm.order.cores)} if vm.order.cores else {}
+    after = {"host": vm.order.host, **pinned, **({"addresses": addresses} if addresses else {})}
+    return [Step("create", vm.name, f"on {vm.order.host}", after=after)]
+
+
+# -- absent --------------------------------------------------------------------------------------------------------
+
+
+def _absent(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -> Result:
+    there = _there(tools, wanted, machine)
+    if there.taken is not None and not (there.doubles or there.doubtful):
+        raise there.taken
+    member, doubt = certain(there.member)
+    found = [*([member] if member else []), *there.doubles]
+    left = [*([doubt] if doubt else []), *(one for one in there.doubtful if one.is_own)]
+    unknown = [] if member else list(unasked(tools.way, wanted.name).values())
+    failure = next(iter([*(one.failure for one in left), *unknown]), None)
+    warnings = [one.text for one in there.doubtful if not one.is_own]
+    going = [(one, machine if one.known else None) for one in found]
+    take_over = task.params["take_over"]
+    tools.crew.foresee_removal(going, wanted.name, take_over=take_over)
+    steps = [Step("delete", one.name, _why(one), before={"host": one.host}) for one in found]
+    if task.check or not going:
+        return Result(bool(steps), {"vm": {}}, Plan(steps), failure, warnings)
+    members = tools.crew.remove(going, wanted.name, take_over=take_over)
+    failure = next((member.failure for member in members if member.failure), failure)
+    return Result(any(member.changed for member in members), {"vm": {}}, Plan(steps), failure, warnings)
+
+
+def _why(found: Found) -> str:
+    return "" if found.known else f"it is on {found.host}, and MAAS does not know it"

@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 The metalshift.maas authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings a set of VMs to its number: what there is, what becomes of it, what is done.
+
+This module util is private to the collection: it may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import count as counting_from
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid, several
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import check_count
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._vms import result
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import Tools
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Going, Vm
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import (
+    left_out,
+    refuse_away,
+    rules,
+    unasked,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Rules
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import (
+    Census,
+    Found,
+    Leaving,
+    New,
+    SetPlan,
+    Wish,
+    census,
+    checked,
+    hostname,
+    number_of,
+    plan,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import differences
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options of a task ask for."""
+
+    claim: str
+    count: int
+    template: Template
+    rules: Rules
+    evacuated: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Wanted:
+        count = 0 if params["state"] == "absent" else params["count"]
+        check_count(count)
+        template = Template.from_params(params)
+        static = [nic.static for nic in template.nics if nic.static]
+        if static:
+            raise invalid(f"interfaces has the address {static[0]} for all VMs of a set.", "List addresses instead.")
+        claim, evacuated = checked(params["claim"], max(count, 1)), frozenset(params["evacuate"] or ())
+        return cls(claim, count, template, rules(params), evacuated)
+
+
+@dataclass(frozen=True)
+class There:
+    """What there is at the beginning."""
+
+    machines: Mapping[str, Machine]
+    census: Census
+    held: Mapping[str, str]
+
+
+def converge_set(task: Task) -> Result:
+    """Bring the set to the wished number."""
+    wanted, tools = Wanted.from_params(task.params), Tools(task)
+    attachments = attached(tools.survey, wanted.template.nics) if wanted.count else []
+    there = look(tools, wanted, attachments)
+    decided = decide(tools, wanted, there, attachments)
+    vms = [
+        *_kept(decided, there, wanted, attachments),
+        *(_new(new, decided, wanted, attachments) for new in decided.make),
+    ]
+    moved, going = _going(there, decided.moved), _going(there, decided.remove)
+    tools.crew.foresee_removal([*moved, *going], wanted.claim, take_over=False)
+    steps = tools.crew.foresee(vms, wanted.template.wished)
+    whole = Plan([*decided.steps(), *_finishing(vms), *steps])
+    left = {one.name: one.failure for one in decided.left}
+    if wanted.count == 0:
+        left |= unasked(tools.way, wanted.claim)
+    warnings = [
+        *left_out(tools.way, wanted.count),
+        *(one.text for one in there.census.doubtful if one not in decided.left),
+        *_resized(vms, wanted.template),
+    ]
+    if task.check:
+        for vm in vms:
+            changed = any(step.object == vm.name for step in whole.steps)
+            result.foresee(vm, changed=changed, waits=task.params["wait"])
+        removed = [result.removed(one.found.name, one.found.host, one.reason) for one in decided.gone]
+        failure = _failure({**_failures(vms), **left}, vms, decided)
+        return Result(bool(whole), result.of_set(wanted.claim, vms, removed), whole, failure, warnings)
+    members = _move_out(tools, wanted, moved, attachments) if moved else []
+    staying = {member.name for member in members if member.failure}
+    tools.crew.bring([vm for vm in vms if vm.name not in staying], wanted.template.wished)
+    members += tools.crew.remove(going, wanted.claim, take_over=False) if going else []
+    return _result(wanted, vms, decided, members, left, whole, warnings)
+
+
+def _move_out(tools: Tools, wanted: Wanted, moved: Sequence[Going], attachments: Sequence[Attachment]) -> list[Member]:
+    """Remove what is made again elsewhere; its addresses are free then."""
+    members = tools.crew.remove(moved, wanted.claim, take_over=False)
+    if ips := _addresses(attachments):
+        tools.cabling.look(ips)
+    return members
+
+
+# -- deciding ------------------------------------------------------------------------------------------------------
+
+
+def look(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> There:
+    """What there is of the names of the set, and who has its addresses."""
+    numbers = range(1, wanted.count + 1)
+    like = tools.way.names_like(f"{wanted.claim}-")
+    names = {
+        *(hostname(wanted.claim, number) for number in numbers),
+        *(one for one in like if number_of(wanted.claim, one)),
+        *([] if wanted.count else _lost(tools, wanted.claim, like)),
+    }
+    machines = {name: machine for name, machine in tools.machines.find(sorted(names)).items() if machine is not None}
+    counted = census(wanted.claim, tools.way.found(machines.values(), sorted(names)))
+    ips = _addresses(attachments)
+    return There(machines, counted, tools.cabling.held(ips, names) if ips else {})
+
+
+def _lost(tools: Tools, claim: str, like: Set[str]) -> set[str]:
+    """The machines that would stay in MAAS without their VMs.
+
+    A run that removes a VM at the moment when another one adds it to MAAS leaves such a machine. MAAS finds hostnames
+    only if they are spelt out: as many as one request holds, and so on while there are any.
+    """
+    found: set[str] = set()
+    for first in counting_from(1, IDS_PER_REQUEST):
+        names = [hostname(claim, number) for number in range(first, first + IDS_PER_REQUEST)]
+        lost = tools.way.lost(names)
+        found |= lost
+        if not lost and like.isdisjoint(names):
+            return found
+    return found
+
+
+def _addresses(attachments: Sequence[Attachment]) -> list[str]:
+    return [ip for attachment in attachments for ip in attachment.nic.addresses]
+
+
+def decide(tools: Tools, wanted: Wanted, there: There, attachments: Sequence[Attachment]) -> SetPlan:
+    """What becomes of the set. Hosts are only asked for when VMs come or go."""
+    addresses = {one.nic.name: one.nic.addresses for one in attachments if one.nic.addresses}
+    wish = Wish(wanted.claim, wanted.count, wanted.template.size, wanted.rules, addresses, wanted.evacuated)
+    members = there.census.members.values()
+    settled = len(members) == wanted.count and not any(one.host in wanted.evacuated for one in members)
+    hosts: list[Host] = [] if settled else tools.way.hosts(attachments, wanted.template.pinned)
+    staying = [one for one in members if one.host not in wanted.evacuated]
+    if len(staying) < wanted.count:
+        refuse_away(tools.way, [host for host in hosts if host.name not in wanted.evacuated], wanted.rules)
+    return plan(wish, hosts, there.census, there.held)
+
+
+def _kept(decided: SetPlan, there: There, wanted: Wanted, attachments: Sequence[Attachment]) -> list[Vm]:
+    found = []
+    for one in decided.keep:
+        order = _order(one.name, one.host, decided, wanted, attachments)
+        found.append(Vm(order, _machine(there, one), is_new=not one.known, is_begun=not one.known))
+    return found
+
+
+def _new(new: New, decided: SetPlan, wanted: Wanted, attachments: Sequence[Attachment]) -> Vm:
+    return Vm(replace(_order(new.name, new.host, decided, wanted, attachments), cores=new.cores), is_new=True)
+
+
+def _order(name: str, host: str, decided: SetPlan, wanted: Wanted, attachments: Sequence[Attachment]) -> Order:
+    return Order(name, host, wanted.template, attachments, decided.addresses.get(name, {}), claim=wanted.claim)
+
+
+def _finishing(vms: Sequence[Vm]) -> list[Step]:
+    """Those that a killed run left unknown to MAAS."""
+    return [result.finishing(vm) for vm in vms if vm.is_begun]
+
+
+def _resized(vms: Sequence[Vm], template: Template) -> list[str]:
+    """What of the template those that exist do not have: nothing that exists is made anew."""
+    told = {vm.name: differences(vm.machine, template) for vm in vms if vm.machine is not None}
+    return [
+        f"{name} has {', and '.join(texts)}. It stays so: a set does not change the size of its VMs."
+        for name, texts in told.items()
+        if texts
+    ]
+
+
+def _going(there: There, several: Sequence[Leaving]) -> list[Going]:
+    return [(one.found, _machine(there, one.found)) for one in several]
+
+
+def _machine(there: There, found: Found) -> Machine | None:
+    return there.machines.get(found.name) if found.known else None
+
+
+# -- telling -------------------------------------------------------------------------------------------------------
+
+
+def _result(
+    wanted: Wanted,
+    vms: Sequence[Vm],
+    decided: SetPlan,
+    members: Sequence[Member],
+    left: Mapping[str, Failure],
+    whole: Plan,
+    warnings: Sequence[str],
+) -> Result:
+    removed = [
+        result.removed(leaving.found.name, leaving.found.host, leaving.reason, member.failure)
+        for leaving, member in zip(decided.gone, members, strict=False)
+    ]
+    failures = {**_failures(vms), **left, **{member.name: member.failure for member in members if member.failure}}
+    return Result(
+        changed=any(vm.changed for vm in vms) or any(member.changed for member in members),
+        values=result.of_set(wanted.claim, vms, removed),
+        plan=whole,
+        failure=_failure(failures, vms, decided),
+        warnings=warnings,
+    )
+
+
+def _failures(vms: Sequence[Vm]) -> dict[str, Failure]:
+    return {vm.name: vm.failure for vm in vms if vm.failure}
+
+
+def _failure(failures: Mapping[str, Failure], vms: Sequence[Vm], decided: SetPlan) -> Failure | None:
+    """One failure for those that failed, or were left alone."""
+    names = {*(vm.name for vm in vms), *(one.found.name for one in decided.gone), *(one.name for one in decided.left)}
+    return several("VMs", failures, len(names)) if failures else None

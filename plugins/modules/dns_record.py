@@ -130,9 +130,10 @@ dns_record:
       sample: 60
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.dns_records import RecordEngine
 
 SPEC = Spec(
     options={
@@ -153,26 +154,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the records of one type at one name to the wished state."""
-    options = task.params
-    remove = options["state"] == "absent"
-    wish = dns.wished(options["type"], options["value"] or [], options["ttl"], may_be_empty=remove)
-    name = dns.locate(task.maas, options["fqdn"], options["name"], options["domain"], may_lack=remove or task.check)
-    if task.check and not remove:
-        name = dns.in_domain_to_come(name, wish.type)
-    present = dns.read(task.maas, name)
-    plan = dns.plan(name, present, wish, remove=remove, purge=options["purge"])
-    if task.check or name.domain_id is None:
-        now = dns.predicted(present.records(wish.type), plan)
-    else:
-        now = dns.carry_out(task.maas, name, present, plan.steps).records(wish.type).shown
-    place = {"fqdn": name.fqdn, "name": name.label, "domain": name.domain, "type": wish.type}
-    foreseen = {"predicted": True} if task.check and plan else {}
-    return Result(
-        changed=bool(plan),
-        values={"dns_record": {**place, **now, **foreseen} if now else {}},
-        plan=plan,
-        warnings=[] if remove else dns.lacking(name),
-    )
+    return run(RecordEngine(task), task)
 
 
 def main() -> None:

@@ -74,16 +74,13 @@ domain:
   sample: {"id": 3, "name": "demo.lab.example.com", "authoritative": true, "ttl": null, "resource_record_count": 0}
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import (
-    carry_out_named,
-    plan_named,
-    predicted,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import NamedEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
 SPEC = Spec(
@@ -95,6 +92,9 @@ SPEC = Spec(
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     }
 )
+
+
+MAKE_DEFAULT = "make default"
 
 
 def may_be_removed(_maas: Client, found: Found) -> None:
@@ -121,35 +121,35 @@ DOMAINS = NamedObjects(
 )
 
 
-def plan_default(task: Task, found: Found | None) -> Plan:
-    """Whether it is to become the default domain."""
-    wished, label = task.params["is_default"], f"domain {task.params['name']}"
-    is_default = bool((found or {}).get("is_default"))
-    if task.params["state"] == "absent" or wished in (None, is_default):
-        return Plan()
-    if not wished:
-        raise Failure(
-            "conflict",
-            f"The {label} is MAAS's default, and MAAS always has one.",
-            object=label,
-            hint="Make another domain the default, with is_default: true.",
-        )
-    return Plan([Step("make default", label, "", {"is_default": False}, {"is_default": True})])
+class DomainEngine(NamedEngine):
+    """A domain, and whether it is MAAS's default."""
+
+    def plan(self, current: Found) -> Plan:
+        return Plan([*super().plan(current).steps, *self._default(current)])
+
+    def apply_one(self, current: Found, step: Step) -> Found:
+        if step.verb != MAKE_DEFAULT:
+            return super().apply_one(current, step)
+        now: Found = self.maas.post(f"domains/{current['id']}/", op="set_default", repeatable=True)
+        return now
+
+    def _default(self, current: Found) -> list[Step]:
+        wished, is_default = self.params["is_default"], bool(current.get("is_default"))
+        if self.removes or wished in (None, is_default):
+            return []
+        if not wished:
+            raise Failure(
+                "conflict",
+                f"The {self.label} is MAAS's default, and MAAS always has one.",
+                object=self.label,
+                hint="Make another domain the default, with is_default: true.",
+            )
+        return [Step(MAKE_DEFAULT, self.label, "", {"is_default": False}, {"is_default": True})]
 
 
 def converge(task: Task) -> Result:
     """Bring the domain to the wished state."""
-    found = DOMAINS.find(task.maas, task.params["name"])
-    plan, default = plan_named(task, DOMAINS, found), plan_default(task, found)
-    if task.check:
-        now = predicted(DOMAINS, plan, found)
-        now.update({"is_default": True, "predicted": True} if default else {})
-    else:
-        now = carry_out_named(task.maas, DOMAINS, plan, found)
-        if default:
-            now = task.maas.post(f"domains/{now['id']}/", op="set_default", repeatable=True)
-    whole = Plan([*plan.steps, *default.steps])
-    return Result(changed=bool(whole), values={"domain": now}, plan=whole)
+    return run(DomainEngine(task, DOMAINS), task)
 
 
 def main() -> None:

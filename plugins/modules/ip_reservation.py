@@ -137,16 +137,10 @@ summary:
   sample: {present: 11}
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.entries import (
-    carry_out,
-    entries_of,
-    foresee,
-    plan_of,
-    result_of,
-)
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.entries import AddressEngine
 
 # What holds for each address: an option of the task is the default of all its addresses.
 EACH: Options = {
@@ -166,13 +160,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the reservations of the named addresses to the wished state."""
-    entries = entries_of(task.params, EACH)
-    survey = Survey(task.maas)
-    occupancy = foresee(entries, task.maas, survey, check=task.check)
-    plan = plan_of(entries)
-    if not task.check:
-        carry_out(entries, task.maas, survey, occupancy)
-    return result_of(entries, plan, task)
+    return run(AddressEngine(task, EACH), task)
 
 
 def main() -> None:

@@ -100,11 +100,12 @@ network:
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import NETWORKS, Wish, is_lxds
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET
 
@@ -141,7 +142,7 @@ def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
 
 def converge(task: Task) -> Result:
     """Bring the network to the wished state."""
-    return converge_lxd(task, NETWORKS, must_be_able=must_be_able)
+    return run(LxdEngine(task, NETWORKS, must_be_able=must_be_able), task)
 
 
 def main() -> None:

@@ -90,9 +90,10 @@ profile:
     used_by: ["/1.0/instances/vm-1?project=maas"]
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import PROFILES
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET
 
@@ -106,7 +107,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the profile to the wished state."""
-    return converge_lxd(task, PROFILES)
+    return run(LxdEngine(task, PROFILES), task)
 
 
 def main() -> None:

@@ -88,11 +88,12 @@ project:
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import PROJECTS, Wish, in_the_way, to_be
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET, changed
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.users import listed
@@ -140,7 +141,7 @@ def converge(task: Task) -> Result:
     forced = task.params["force"] and task.params["state"] == "absent"
     if forced:
         task.lxd.capabilities.require("removing a project with all that is in it", "force")
-    return converge_lxd(task, PROJECTS, must_be_able=must_be_able, removal={"force": 1} if forced else None)
+    return run(LxdEngine(task, PROJECTS, must_be_able=must_be_able, removal={"force": 1} if forced else None), task)
 
 
 def main() -> None:

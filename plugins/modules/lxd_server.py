@@ -78,13 +78,16 @@ server:
       sample: {"server": "lxd", "server_name": "node-1", "server_version": "5.0.2"}
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome, run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import overview
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import server
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET, wished
 
@@ -108,40 +111,63 @@ SPEC = Spec(
 UNLISTED = "LXD does not list {key}: it has that value by itself. Leave it out, or it is changed in every run."
 
 
+@dataclass(frozen=True)
+class ServerState:
+    """The settings of an LXD, and the server as results show it."""
+
+    settings: Mapping[str, str]
+    shown: dict[str, Any]
+    warnings: Sequence[str] = ()
+
+
+class ServerEngine:
+    """The settings of an LXD."""
+
+    def __init__(self, task: Task) -> None:
+        options, self.lxd = task.params, task.lxd
+        renews = options["update_password"] == "always"
+        self.wish = server.Wish(wished("config", options["config"]) or {}, options["purge"], renews)
+
+    def read(self) -> ServerState:
+        found = self.lxd.settings
+        server.must_be_possible(self.wish, found, self.lxd.capabilities, is_local=self.lxd.connection.is_local)
+        return ServerState(found, overview.server(self.lxd))
+
+    def plan(self, current: ServerState) -> Plan:
+        return server.plan(self.wish, current.settings)
+
+    def predict(self, current: ServerState, plan: Plan) -> ServerState:
+        return replace(current, shown={**self._expected(current), "predicted": True})
+
+    def apply(self, current: ServerState, plan: Plan) -> ServerState:
+        if not plan:
+            return current
+        changes = server.changes(self.wish, current.settings)
+        try:
+            self.lxd.patch("", {"config": changes}, what="change its settings")
+        except Failure as failure:
+            raise server.without_password(failure, self.lxd.connection.endpoint) from None
+        try:
+            self.lxd.refreshed()
+        except Failure:
+            if "core.https_address" not in changes:
+                raise
+            moved = f"LXD does not answer at {self.lxd.connection.endpoint} any more: its address is another one now."
+            return replace(current, shown=self._expected(current), warnings=[moved])
+        now = overview.server(self.lxd)
+        unlisted = [UNLISTED.format(key=key) for key in server.unlisted(changes, now["config"])]
+        return replace(current, shown=now, warnings=unlisted)
+
+    def result(self, current: ServerState) -> Outcome:
+        return Outcome({"server": current.shown}, current.warnings)
+
+    def _expected(self, current: ServerState) -> dict[str, Any]:
+        return {**current.shown, "config": server.as_told(server.to_be(self.wish, current.settings))}
+
+
 def converge(task: Task) -> Result:
     """Bring the settings of the server to the wished state."""
-    options, lxd = task.params, task.lxd
-    renews = options["update_password"] == "always"
-    wish = server.Wish(wished("config", options["config"]) or {}, options["purge"], renews)
-    found = lxd.settings
-    server.must_be_possible(wish, found, lxd.capabilities, is_local=lxd.connection.is_local)
-    plan = server.plan(wish, found)
-    now: dict[str, Any] = overview.server(lxd)
-    warnings: list[str] = []
-    if plan:
-        now["config"] = server.as_told(server.to_be(wish, found))
-        if task.check:
-            now["predicted"] = True
-        else:
-            now, warnings = carry_out(lxd, server.changes(wish, found), now)
-    return Result(changed=bool(plan), values={"server": now}, plan=plan, warnings=warnings)
-
-
-def carry_out(lxd: Lxd, changes: dict[str, str], expected: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The server afterwards; what it is expected to be if it listens elsewhere now."""
-    try:
-        lxd.patch("", {"config": changes}, what="change its settings")
-    except Failure as failure:
-        raise server.without_password(failure, lxd.connection.endpoint) from None
-    try:
-        lxd.refreshed()
-    except Failure:
-        if "core.https_address" not in changes:
-            raise
-        moved = f"LXD does not answer at {lxd.connection.endpoint} any more: its address is another one now."
-        return expected, [moved]
-    now = overview.server(lxd)
-    return now, [UNLISTED.format(key=key) for key in server.unlisted(changes, now["config"])]
+    return run(ServerEngine(task), task)
 
 
 def main() -> None:

@@ -91,11 +91,12 @@ storage_pool:
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, converge_lxd
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import storage_drivers
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import POOLS, Wish
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET
@@ -128,7 +129,7 @@ def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
 
 def converge(task: Task) -> Result:
     """Bring the storage pool to the wished state."""
-    return converge_lxd(task, POOLS, must_be_able=must_be_able)
+    return run(LxdEngine(task, POOLS, must_be_able=must_be_able), task)
 
 
 def main() -> None:

@@ -147,13 +147,11 @@ token:
   type: str
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.engine import (
-    converge_certificate,
-    converge_token,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.engine import CertificateEngine, TokenEngine
 
 SPEC = Spec(
     options={
@@ -184,13 +182,13 @@ def converge(task: Task) -> Result:
     if options["min_validity"] < 0:
         raise invalid(f"min_validity must be 0 or more, not {options['min_validity']}.")
     if options["type"] == "certificate":
-        return converge_certificate(task)
+        return run(CertificateEngine(task), task)
     if not options["name"].strip():
         raise invalid("name is empty, and a token is known by it.")
     for name in OF_CERTIFICATES:
         if options[name]:
             raise invalid(f"{name} is about certificates, and type is token.")
-    return converge_token(task)
+    return run(TokenEngine(task), task)
 
 
 def main() -> None:

@@ -59,12 +59,13 @@ resource_pool:
   sample: {"id": 3, "name": "hosted", "description": "Machines that hosted clusters may take"}
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import converge_named
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import NamedEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
 SPEC = Spec(
@@ -107,7 +108,7 @@ POOLS = NamedObjects(
 
 def converge(task: Task) -> Result:
     """Bring the resource pool to the wished state."""
-    return converge_named(task, POOLS)
+    return run(NamedEngine(task, POOLS), task)
 
 
 def main() -> None:

@@ -95,15 +95,10 @@ tag:
     machines: [node-7, node-8]
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named import tags
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import (
-    carry_out_named,
-    plan_named,
-    predicted,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import TagEngine
 
 SPEC = Spec(
     options={
@@ -120,26 +115,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the tag and the machines that carry it to the wished state."""
-    name, machines = task.params["name"], task.params["machines"]
-    found = tags.TAGS.find(task.maas, name)
-    plan = plan_named(task, tags.TAGS, found)
-    if machines is None or task.params["state"] == "absent":
-        now = predicted(tags.TAGS, plan, found) if task.check else carry_out_named(task.maas, tags.TAGS, plan, found)
-        return Result(changed=bool(plan), values={"tag": now}, plan=plan)
-
-    tags.refuse_members_of_automatic(name, task.params["definition"], found)
-    wish = tags.members(task.maas, name, found, machines, task.params["purge_machines"], check=task.check)
-    tagging = wish.plan(name)
-    if task.check:
-        now = predicted(tags.TAGS, plan, found)
-    else:
-        now = carry_out_named(task.maas, tags.TAGS, plan, found)
-        if tagging:
-            tags.carry_members(task.maas, name, wish)
-    whole = Plan([*plan.steps, *tagging.steps])
-    now = {**now, "machines": sorted(wish.after.values()), **({"predicted": True} if task.check and whole else {})}
-    warnings = [f"MAAS does not know {machine} yet." for machine in wish.unknown]
-    return Result(changed=bool(whole), values={"tag": now}, plan=whole, warnings=warnings)
+    return run(TagEngine(task), task)
 
 
 def main() -> None:

@@ -58,11 +58,12 @@ zone:
   sample: {"id": 2, "name": "az1", "description": "Fire compartment az1"}
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import converge_named
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import NamedEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
 SPEC = Spec(
@@ -95,7 +96,7 @@ ZONES = NamedObjects(
 
 def converge(task: Task) -> Result:
     """Bring the zone to the wished state."""
-    return converge_named(task, ZONES)
+    return run(NamedEngine(task, ZONES), task)
 
 
 def main() -> None:

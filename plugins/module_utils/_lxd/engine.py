@@ -1,21 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing one named object of an LXD to the wished state: the same for pools, networks, projects and profiles.
+"""The engine of one named object of an LXD: the same for pools, networks, projects and profiles.
 
 This module util is private to the collection: it may change at any time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects, Stale
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors, kinds
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import Kind, Wish
 
@@ -28,9 +29,6 @@ NAMED_OPTIONS: Options = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 
-# As often it is planned anew when others change the same object at the same time.
-ATTEMPTS = 4
-
 
 def nothing_else(_lxd: Lxd, _wish: Wish, _found: Mapping[str, Any] | None) -> None:
     """What every LXD can do."""
@@ -39,75 +37,97 @@ def nothing_else(_lxd: Lxd, _wish: Wish, _found: Mapping[str, Any] | None) -> No
 Check = Callable[[Lxd, Wish, "Mapping[str, Any] | None"], None]
 
 
-def converge_lxd(
-    task: Task, kind: Kind, *, must_be_able: Check = nothing_else, removal: Mapping[str, Any] | None = None
-) -> Result:
-    """Bring the object that the task names to the wished state.
+@dataclass(frozen=True)
+class LxdState:
+    """An object as LXD has it, None while it is absent; what results show of it; and what was noticed on the way."""
+
+    seen: Seen | None
+    body: Mapping[str, Any] | None
+    shown: Mapping[str, Any]
+    warnings: Sequence[str] = ()
+
+
+class LxdEngine:
+    """The object that a task names.
 
     `must_be_able` raises the failure for a wish that this LXD cannot fulfil; `removal` is told to LXD with the removal,
     and what is in the way then goes as well.
     """
-    wish, objects = Wish.from_params(kind, task.params), Objects(task.lxd, kind)
-    if not objects.has_project():
-        if task.params["state"] == "absent":
-            return _in_no_project(task, kind, wish)
-        if not task.check:
-            raise objects.no_project
-        return _in_a_project_to_come(task, kind, wish)
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            if task.params["state"] == "absent":
-                return _remove(task, objects, wish.name, removal)
-            return _make(task, objects, wish, must_be_able)
-        except Stale:
-            if attempt == ATTEMPTS:
-                raise _unsteady(kind, wish.name) from None
-    raise AssertionError("the last attempt returns or raises")
 
+    def __init__(
+        self, task: Task, kind: Kind, *, must_be_able: Check = nothing_else, removal: Mapping[str, Any] | None = None
+    ) -> None:
+        self.lxd, self.kind, self.check = task.lxd, kind, task.check
+        self.must_be_able, self.removal = must_be_able, removal
+        self.wish, self.objects = Wish.from_params(kind, task.params), Objects(task.lxd, kind)
+        self.removes = task.params["state"] == "absent"
 
-def _in_no_project(task: Task, kind: Kind, wish: Wish) -> Result:
-    """What is to be gone went with its project; or the project is misspelt."""
-    said = f"LXD has no project {task.lxd.project}, and so no {kind.label} {wish.name} in it."
-    return Result(changed=False, values={kind.noun: {}}, warnings=[said])
+    def read(self) -> LxdState:
+        if not self.objects.has_project():
+            return self._without_project()
+        state = self._look()
+        if not self.removes:
+            self._must_be_possible(state.body)
+        elif state.body is not None and (self.removal is None or self.wish.name == self.kind.undying):
+            kinds.must_be_removable(self.kind, state.body)
+        return state
 
+    def plan(self, current: LxdState) -> Plan:
+        if self.removes:
+            return kinds.plan_removal(self.kind, self.wish.name, current.body)
+        return kinds.plan(self.kind, self.wish, current.body)
 
-def _in_a_project_to_come(task: Task, kind: Kind, wish: Wish) -> Result:
-    """In check mode an earlier task may have said that it would make the project."""
-    found = kinds.with_which_a_project_begins(kind, wish.name, task.lxd.project)
-    missing = f"LXD has no project {task.lxd.project} yet. In check mode, it is taken for one that a task before makes."
-    plan = kinds.plan(kind, wish, found)
-    now = kinds.predicted(kind, wish, found)
-    return Result(changed=bool(plan), values={kind.noun: now}, plan=plan, warnings=[missing])
+    def predict(self, current: LxdState, plan: Plan) -> LxdState:
+        shown = {} if self.removes else kinds.predicted(self.kind, self.wish, current.body)
+        return replace(current, shown=shown)
 
+    def apply(self, current: LxdState, plan: Plan) -> LxdState:
+        if not plan:
+            return current
+        if self.removes:
+            self.objects.delete(self.wish.name, self.removal)
+            return LxdState(None, None, {})
+        body = kinds.to_be(self.kind, self.wish, current.body)
+        if current.seen:
+            self.objects.replace(self.wish.name, body, current.seen)
+            return self._look()
+        fixed = {self.kind.fixed: self.wish.fixed} if self.kind.fixed and self.wish.fixed else {}
+        self.objects.create(self.wish.name, {**body, **fixed})
+        return self._unset_what_was_added(self._look())
 
-def _make(task: Task, objects: Objects, wish: Wish, must_be_able: Check) -> Result:
-    kind, seen = objects.kind, objects.find(wish.name)
-    found = seen.body if seen else None
-    must_be_able(task.lxd, wish, found)
-    if found is not None:
-        _must_see_settings(task.lxd, kind, wish, found)
-        kinds.must_be_possible(kind, wish, found, task.lxd.capabilities)
-    plan = kinds.plan(kind, wish, found)
-    if plan and task.check:
-        return _told(task, kind, plan, kinds.predicted(kind, wish, found))
-    if plan:
-        body = kinds.to_be(kind, wish, found)
-        if seen:
-            objects.replace(wish.name, body, seen)
-        else:
-            objects.create(wish.name, {**body, **({kind.fixed: wish.fixed} if wish.fixed else {})})
-        seen = objects.find(wish.name)
-        if found is None and seen:
-            seen = _as_wished_from_the_start(objects, wish, seen)
-    return _told(task, kind, plan, kinds.told(kind, seen.body if seen else {}))
+    def result(self, current: LxdState) -> Outcome:
+        return Outcome({self.kind.noun: current.shown}, current.warnings)
 
+    def _look(self) -> LxdState:
+        seen = self.objects.find(self.wish.name)
+        if seen is None or (self.removes and not kinds.is_lxds(seen.body)):
+            return LxdState(None, None, {})
+        return LxdState(seen, seen.body, kinds.told(self.kind, seen.body))
 
-def _as_wished_from_the_start(objects: Objects, wish: Wish, seen: Seen) -> Seen | None:
-    """A new object without what LXD gave it unasked, such as addresses that were to be unset; else the next run did."""
-    if not kinds.plan(objects.kind, wish, seen.body):
-        return seen
-    objects.replace(wish.name, kinds.to_be(objects.kind, wish, seen.body), seen)
-    return objects.find(wish.name)
+    def _without_project(self) -> LxdState:
+        kind, name, project = self.kind, self.wish.name, self.lxd.project
+        if self.removes:
+            # What is to be gone went with its project; or the project is misspelt.
+            return LxdState(None, None, {}, [f"LXD has no project {project}, and so no {kind.label} {name} in it."])
+        if not self.check:
+            raise self.objects.no_project
+        # In check mode an earlier task may have said that it would make the project.
+        missing = f"LXD has no project {project} yet. In check mode, it is taken for one that a task before makes."
+        body = kinds.with_which_a_project_begins(kind, name, project)
+        return LxdState(None, body, kinds.predicted(kind, self.wish, body), [missing])
+
+    def _must_be_possible(self, found: Mapping[str, Any] | None) -> None:
+        self.must_be_able(self.lxd, self.wish, found)
+        if found is not None:
+            _must_see_settings(self.lxd, self.kind, self.wish, found)
+            kinds.must_be_possible(self.kind, self.wish, found, self.lxd.capabilities)
+
+    def _unset_what_was_added(self, state: LxdState) -> LxdState:
+        """What LXD gave a new object unasked, such as addresses that were to be unset; else the next run did."""
+        if not state.seen or not kinds.plan(self.kind, self.wish, state.body):
+            return state
+        self.objects.replace(self.wish.name, kinds.to_be(self.kind, self.wish, state.body), state.seen)
+        return self._look()
 
 
 def _must_see_settings(lxd: Lxd, kind: Kind, wish: Wish, found: Mapping[str, Any]) -> None:
@@ -115,30 +135,3 @@ def _must_see_settings(lxd: Lxd, kind: Kind, wish: Wish, found: Mapping[str, Any
     of_all = kind.collection == "storage-pools" or (kind.collection == "networks" and lxd.project == "default")
     if lxd.restricted and of_all and not found.get("config"):
         raise errors.withheld(f"the {kind.label} {wish.name}", lxd.connection.endpoint)
-
-
-def _remove(task: Task, objects: Objects, name: str, removal: Mapping[str, Any] | None) -> Result:
-    kind, seen = objects.kind, objects.find(name)
-    found = seen.body if seen and kinds.is_lxds(seen.body) else None
-    if found is not None and (removal is None or name == kind.undying):
-        kinds.must_be_removable(kind, found)
-    plan = kinds.plan_removal(kind, name, found)
-    if plan and not task.check:
-        objects.delete(name, removal)
-    return _told(task, kind, plan, {})
-
-
-def _told(task: Task, kind: Kind, plan: Plan, now: Mapping[str, Any]) -> Result:
-    # A change whose answer was lost may leave nothing to do for the plan that is made after it.
-    changed = bool(plan) if task.check else task.wrote
-    return Result(changed=changed, values={kind.noun: now}, plan=plan)
-
-
-def _unsteady(kind: Kind, name: str) -> Failure:
-    return Failure(
-        "conflict",
-        f"The {kind.label} {name} was changed by others each time before it could be changed here.",
-        object=f"{kind.label} {name}",
-        reason="others kept changing the same object",
-        hint="Run the task again.",
-    )

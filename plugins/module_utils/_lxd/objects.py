@@ -11,15 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Stale
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors, kinds
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import Kind
-
-
-class Stale(Exception):
-    """The object is no longer as it was when the plan was made."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Objects:
         except Failure as failure:
             # LXD says so with 409, 400 or 500, depending on the kind.
             if errors.exists_already(failure) and self.find(name):
-                raise Stale from failure
+                raise Stale(f"{self.kind.label} {name}") from failure
             raise
 
     def replace(self, name: str, body: Mapping[str, Any], seen: Seen) -> None:
@@ -62,7 +59,7 @@ class Objects:
             )
         except Failure as failure:
             if failure.status == STALE:
-                raise Stale from failure
+                raise Stale(f"{self.kind.label} {name}") from failure
             raise
 
     def delete(self, name: str, query: Mapping[str, Any] | None = None) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing whom an LXD trusts to the wished state: certificates, and tokens with which to become trusted.
+"""The engines of whom an LXD trusts: certificates, and tokens with which to become trusted.
 
 This module util is private to the collection: it may change at any time.
 """
@@ -8,12 +8,14 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome, Stale
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import pem
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import certificates
@@ -24,76 +26,99 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.sp
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.tokens import Token
 
 
-def converge_certificate(task: Task) -> Result:
-    """Trust the certificate as wished, or not at all."""
-    options, lxd = task.params, task.lxd
-    wish = _wish(options, lxd)
-    if options["state"] == "absent":
-        return _distrust(task, wish)
-    if not lxd.trusted:
-        return _enrol(task, wish)
-    return _make(task, wish, Plan())
+@dataclass(frozen=True)
+class CertificateState:
+    """A certificate as LXD has it, None while it does not trust it, and as results show it."""
+
+    found: Mapping[str, Any] | None
+    shown: Mapping[str, Any]
 
 
-def _make(task: Task, wish: Wish, done: Plan) -> Result:
-    lxd, seen = task.lxd, store.find(task.lxd, wish.fingerprint)
-    found = seen.body if seen else None
-    if found is None and not wish.base64:
-        raise spec.unknown(wish, lxd.connection.endpoint)
-    plan = spec.plan(wish, found)
-    whole = Plan([*done.steps, *plan.steps])
-    if plan and task.check:
-        return _told(whole, spec.predicted(wish, found))
-    if plan:
-        store.must_have(lxd, _new_projects(wish, found))
-    if plan and seen:
-        store.change(lxd, seen.body["fingerprint"], spec.to_change(wish, seen.body))
-    elif plan:
+class CertificateEngine:
+    """A certificate that LXD trusts as it is asked for, or not at all."""
+
+    def __init__(self, task: Task) -> None:
+        self.lxd, self.params = task.lxd, task.params
+        self.wish = _wish(task.params, task.lxd)
+        self.removes = task.params["state"] == "absent"
+        # Who is not trusted sees no certificates; with a token or a password LXD trusts him, with his own one.
+        self.enrols = not self.removes and not task.lxd.trusted
+
+    def read(self) -> CertificateState:
+        if self.enrols:
+            self._must_be_able_to_enrol()
+            return CertificateState(None, {})
+        state = self._look()
+        if self.removes:
+            self._must_not_cut_itself_off(state)
+        elif state.found is None and not self.wish.base64:
+            raise spec.unknown(self.wish, self.lxd.connection.endpoint)
+        return state
+
+    def plan(self, current: CertificateState) -> Plan:
+        if self.removes:
+            return spec.plan_removal(self.wish, current.found)
+        return spec.plan(self.wish, current.found)
+
+    def predict(self, current: CertificateState, plan: Plan) -> CertificateState:
+        return replace(current, shown={} if self.removes else spec.predicted(self.wish, current.found))
+
+    def apply(self, current: CertificateState, plan: Plan) -> CertificateState:
+        if not plan:
+            return current
+        if self.removes and current.found:
+            store.remove(self.lxd, current.found["fingerprint"])
+            return CertificateState(None, {})
+        if self.enrols:
+            self._enrol()
+            current = self._look()
+        if spec.plan(self.wish, current.found):
+            self._make(current.found)
+        return self._look()
+
+    def result(self, current: CertificateState) -> Outcome:
+        return Outcome({"certificate": current.shown})
+
+    def _look(self) -> CertificateState:
+        seen = store.find(self.lxd, self.wish.fingerprint)
+        return CertificateState(seen.body, store.told(seen.body)) if seen else CertificateState(None, {})
+
+    def _make(self, found: Mapping[str, Any] | None) -> None:
+        """Trust it with the rights that are asked for, or change those that it has."""
+        wish = self.wish
+        store.must_have(self.lxd, sorted({*(wish.projects or ())} - {*((found or {}).get("projects") or ())}))
+        if found:
+            store.change(self.lxd, found["fingerprint"], spec.to_change(wish, found))
+            return
         try:
-            store.add(lxd, wish.base64, wish.fingerprint, {"name": wish.name or wish.label, **wish.rights})
+            store.add(self.lxd, wish.base64, wish.fingerprint, {"name": wish.name or wish.label, **wish.rights})
         except Failure as failure:
             # Another run may have added it since it was looked for; then it has what rights that gave it.
-            if errors.exists_already(failure) and store.find(lxd, wish.fingerprint):
-                return _make(task, wish, done)
+            if errors.exists_already(failure) and store.find(self.lxd, wish.fingerprint):
+                raise Stale(wish.label) from failure
             raise
-    now = store.find(lxd, wish.fingerprint) if plan else seen
-    return _told(whole, store.told(now.body) if now else {})
 
+    def _enrol(self) -> None:
+        secret = self.params["token"] or self.params["password"]
+        store.enrol(self.lxd, self.wish.name or self.wish.label, secret, is_token=bool(self.params["token"]))
 
-def _new_projects(wish: Wish, found: Mapping[str, Any] | None) -> Sequence[str]:
-    """Those that a certificate is to be restricted to, and is not yet."""
-    return sorted({*(wish.projects or ())} - {*((found or {}).get("projects") or ())})
+    def _must_be_able_to_enrol(self) -> None:
+        """With our own certificate only, for LXD sees no other."""
+        endpoint, own = self.lxd.connection.endpoint, self.lxd.connection.identity
+        if not own:
+            raise errors.untrusted(endpoint, "")
+        if not (self.params["token"] or self.params["password"]) or own.certificate.expired:
+            raise errors.untrusted(endpoint, own.certificate.fingerprint, own.certificate.expired)
+        if own.certificate.fingerprint != self.wish.fingerprint:
+            raise invalid(
+                "A token or password makes the client certificate trusted, and no other one.",
+                hint="Leave certificate and fingerprint out.",
+            )
 
-
-def _enrol(task: Task, wish: Wish) -> Result:
-    """Become trusted by a token or a password: with our own certificate, for LXD sees no other."""
-    options, lxd = task.params, task.lxd
-    own, secret = lxd.connection.identity, options["token"] or options["password"]
-    if not own:
-        raise errors.untrusted(lxd.connection.endpoint, "")
-    if not secret or own.certificate.expired:
-        raise errors.untrusted(lxd.connection.endpoint, own.certificate.fingerprint, own.certificate.expired)
-    if own.certificate.fingerprint != wish.fingerprint:
-        raise invalid(
-            "A token or password makes the client certificate trusted, and no other one.",
-            hint="Leave certificate and fingerprint out.",
-        )
-    plan = Plan([Step("create", wish.label, after={"fingerprint": wish.fingerprint, **wish.rights})])
-    if task.check:
-        return _told(plan, spec.predicted(wish, None))
-    store.enrol(lxd, wish.name or wish.label, secret, is_token=bool(options["token"]))
-    return _make(task, wish, plan)
-
-
-def _distrust(task: Task, wish: Wish) -> Result:
-    lxd, seen = task.lxd, store.find(task.lxd, wish.fingerprint)
-    own = lxd.connection.identity
-    if seen and own and seen.body["fingerprint"] == own.certificate.fingerprint:
-        raise spec.cut_off(wish, lxd.connection.endpoint)
-    plan = spec.plan_removal(wish, seen.body if seen else None)
-    if plan and seen and not task.check:
-        store.remove(lxd, seen.body["fingerprint"])
-    return _told(plan, {})
+    def _must_not_cut_itself_off(self, state: CertificateState) -> None:
+        own = self.lxd.connection.identity
+        if state.found and own and state.found["fingerprint"] == own.certificate.fingerprint:
+            raise spec.cut_off(self.wish, self.lxd.connection.endpoint)
 
 
 def _wish(options: Mapping[str, Any], lxd: Lxd) -> Wish:
@@ -113,38 +138,7 @@ def _wish(options: Mapping[str, Any], lxd: Lxd) -> Wish:
     return Wish(given.fingerprint, given.base64, options["name"], restricted, projects)
 
 
-def _told(plan: Plan, now: Mapping[str, Any]) -> Result:
-    return Result(changed=bool(plan), values={"certificate": now}, plan=plan)
-
-
 # -- tokens ----------------------------------------------------------------------------------------
-
-
-def converge_token(task: Task) -> Result:
-    """Have exactly one token of that name with the wished rights, or none."""
-    options, lxd = task.params, task.lxd
-    lxd.capabilities.require("trust tokens", "type: token")
-    restricted, projects = spec.rights(options)
-    tokens, absent = store.tokens(lxd), options["state"] == "absent"
-    now = datetime.now(timezone.utc)
-    good = {token.id for token in tokens if not absent and token.is_valid(now, options["min_validity"])}
-    kept, unfit = spec.sort_out(tokens, options["name"], restricted, projects, good)
-    asked: dict[str, Any] = {"restricted": bool(restricted), "projects": sorted(projects or [])}
-    plan = spec.token_plan(options["name"], kept, unfit, None if absent else asked)
-    if task.check:
-        unknown = {"issued_at": None, "expires_at": None, "predicted": True}
-        predicted = {} if absent else {"name": options["name"], **asked, **unknown}
-        return _token_told(plan, kept.told if kept else predicted, None)
-    issues = kept is None and not absent
-    if issues:
-        store.must_have(lxd, asked["projects"])
-    for token in unfit:
-        store.revoke(lxd, token)
-    if issues:
-        kept = store.issue(lxd, options["name"], asked["restricted"], asked["projects"])
-    short = kept is not None and not kept.is_valid(now, options["min_validity"])
-    return _token_told(plan, kept.told if kept else {}, kept, [SHORT] if short else [])
-
 
 SHORT = (
     "LXD issues tokens that end before min_validity, so that each run issues another one. Lower it, or raise "
@@ -152,6 +146,59 @@ SHORT = (
 )
 
 
-def _token_told(plan: Plan, now: Mapping[str, Any], token: Token | None, warnings: Sequence[str] = ()) -> Result:
-    values = {"trust_token": now, "token": token.text if token else None}
-    return Result(changed=bool(plan), values=values, plan=plan, warnings=warnings)
+@dataclass(frozen=True)
+class TokenState:
+    """The token that fits, those of its name that do not, and the one that results show."""
+
+    kept: Token | None
+    unfit: Sequence[Token]
+    shown: Mapping[str, Any]
+
+
+class TokenEngine:
+    """Exactly one token of a name with the rights that are asked for, or none."""
+
+    def __init__(self, task: Task) -> None:
+        self.lxd, self.name, self.validity = task.lxd, task.params["name"], task.params["min_validity"]
+        self.lxd.capabilities.require("trust tokens", "type: token")
+        self.restricted, self.projects = spec.rights(task.params)
+        self.removes = task.params["state"] == "absent"
+
+    def read(self) -> TokenState:
+        tokens = store.tokens(self.lxd)
+        good = {token.id for token in tokens if not self.removes and self._is_valid(token)}
+        kept, unfit = spec.sort_out(tokens, self.name, self.restricted, self.projects, good)
+        return TokenState(kept, unfit, kept.told if kept else {})
+
+    def plan(self, current: TokenState) -> Plan:
+        return spec.token_plan(self.name, current.kept, current.unfit, None if self.removes else self._asked)
+
+    def predict(self, current: TokenState, plan: Plan) -> TokenState:
+        if current.kept or self.removes:
+            return current
+        unknown = {"issued_at": None, "expires_at": None, "predicted": True}
+        return replace(current, shown={"name": self.name, **self._asked, **unknown})
+
+    def apply(self, current: TokenState, plan: Plan) -> TokenState:
+        issues = current.kept is None and not self.removes
+        if issues:
+            store.must_have(self.lxd, self._asked["projects"])
+        for token in current.unfit:
+            store.revoke(self.lxd, token)
+        if not issues:
+            return current
+        issued = store.issue(self.lxd, self.name, self._asked["restricted"], self._asked["projects"])
+        return TokenState(issued, (), issued.told)
+
+    def result(self, current: TokenState) -> Outcome:
+        """The text of a token too: nobody else is told it, and LXD not again."""
+        token = current.kept
+        warnings = [SHORT] if token and not self._is_valid(token) else []
+        return Outcome({"trust_token": current.shown, "token": token.text if token else None}, warnings)
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {"restricted": bool(self.restricted), "projects": sorted(self.projects or [])}
+
+    def _is_valid(self, token: Token) -> bool:
+        return token.is_valid(datetime.now(timezone.utc), self.validity)

@@ -1,23 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The addresses that one task names: what it says of each, what it does to them, what it tells.
+"""The engine of reservations: the addresses that one task names, and what it asks of each.
 
 This module util is private to the collection: it may change at any time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, what_is_wrong
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns, reservations
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import (
     Occupancy,
@@ -60,23 +62,30 @@ class Entry:
             return []
         return [*self.plan.steps, *(self.naming.plan.steps if self.naming else ())]
 
-    def foresee(self, maas: Client, occupancy: Occupancy, check: bool) -> None:
-        """Decide what is to be done; the entry's failure if that cannot be. Nothing is sent yet."""
-        try:
-            if self.wish.hostname:
-                self.naming = _naming(maas, self.wish, check)
-                self.warnings += dns.lacking(self.naming.name)
-                self.wish = replace(self.wish, hostname=self.naming.name.fqdn)
-            self.plan = reservations.decide(self.wish, occupancy)
-            if any(step.verb != "update" for step in self.plan.steps):
-                # MAAS makes the name in the same request.
-                self.naming = None
-        except Failure as failure:
-            self.fail(failure, occupancy)
-            return
+    def read(self, maas: Client, check: bool) -> None:
+        """Look where its name in DNS is, and what is there."""
+        if self.wish.hostname:
+            self.naming = _naming(maas, self.wish, check)
+            self.warnings += dns.lacking(self.naming.name)
+            self.wish = replace(self.wish, hostname=self.naming.name.fqdn)
+
+    def decide(self, occupancy: Occupancy) -> None:
+        """Decide what is to be done; raises the failure if that cannot be."""
+        self.plan = reservations.decide(self.wish, occupancy)
+        if any(step.verb != "update" for step in self.plan.steps):
+            # MAAS makes the name in the same request.
+            self.naming = None
         self.warnings += filter(None, [reservations.warning(self.wish, occupancy)])
         then = reservations.wished(self.wish, reservations.present(self.wish, occupancy))
         self.then = reservations.shown(self.wish, then, occupancy)
+
+    @contextmanager
+    def failing_alone(self, occupancy: Occupancy) -> Iterator[None]:
+        """A failure in here is this entry's, and not the task's."""
+        try:
+            yield
+        except Failure as failure:
+            self.fail(failure, occupancy)
 
     def fail(self, failure: Failure, occupancy: Occupancy) -> None:
         failure.object = failure.object or self.wish.ip
@@ -88,10 +97,10 @@ class Entry:
         if self.naming:
             dns.carry_out(maas, self.naming.name, self.naming.present, self.naming.plan.steps)
 
-    def result(self, check: bool) -> dict[str, Any]:
+    def result(self, predicted: bool) -> dict[str, Any]:
         changed = bool(self.steps)
         said = {**self.then, "changed": changed}
-        if check and changed:
+        if predicted and changed:
             said["predicted"] = True
         if self.failure:
             said.update(failed=True, failure=self.failure.to_dict())
@@ -167,18 +176,68 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     return {name: value for name, value in found.validated_parameters.items() if value is not None}
 
 
-# -- deciding --------------------------------------------------------------------------------------
+# -- the engine ------------------------------------------------------------------------------------
 
 
-def foresee(entries: Iterable[Entry], maas: Client, survey: Survey, *, check: bool) -> Occupancy:
-    """Decide for all of them, with one look at who has which address."""
-    wishes = [entry.wish for entry in entries]
-    if any(wish.type == DHCP and wish.present for wish in wishes):
-        maas.capabilities.require(LEASES, "type: dhcp")
-    occupancy = survey.of([wish.ip for wish in wishes], [wish.mac for wish in wishes if wish.mac])
-    for entry in entries:
-        entry.foresee(maas, occupancy, check)
-    return occupancy
+@dataclass(frozen=True)
+class AddressState:
+    """Who has which address, and what is asked of each; `predicted` if nothing was done about it."""
+
+    entries: Sequence[Entry]
+    occupancy: Occupancy
+    predicted: bool = False
+
+
+class AddressEngine:
+    """The reservations of the addresses that a task names. Who fails does so alone."""
+
+    def __init__(self, task: Task, options: Options) -> None:
+        self.maas, self.survey, self.check = task.maas, Survey(task.maas), task.check
+        self.entries = entries_of(task.params, options)
+
+    def read(self) -> AddressState:
+        wishes = [entry.wish for entry in self.entries]
+        if any(wish.type == DHCP and wish.present for wish in wishes):
+            self.maas.capabilities.require(LEASES, "type: dhcp")
+        occupancy = self.survey.of([wish.ip for wish in wishes], [wish.mac for wish in wishes if wish.mac])
+        for entry in self.entries:
+            with entry.failing_alone(occupancy):
+                entry.read(self.maas, self.check)
+        return AddressState(self.entries, occupancy)
+
+    def plan(self, current: AddressState) -> Plan:
+        for entry in current.entries:
+            if not entry.failure:
+                with entry.failing_alone(current.occupancy):
+                    entry.decide(current.occupancy)
+        return Plan([step for entry in current.entries for step in entry.steps])
+
+    def predict(self, current: AddressState, plan: Plan) -> AddressState:
+        return replace(current, predicted=True)
+
+    def apply(self, current: AddressState, plan: Plan) -> AddressState:
+        """A few at a time."""
+        acting = reservations.Reservations(self.maas, self.survey)
+        todo = [entry for entry in current.entries if entry.steps]
+        for entry, outcome in each(todo, lambda entry: entry.carry_out(self.maas, acting, current.occupancy)):
+            if isinstance(outcome, Failure):
+                entry.fail(outcome, current.occupancy)
+        return current
+
+    def result(self, current: AddressState) -> Outcome:
+        entries = current.entries
+        said = [entry.result(current.predicted) for entry in entries]
+        words = ["failed" if entry.failure else "present" if entry.wish.present else "absent" for entry in entries]
+        failures = {entry.wish.ip: entry.failure for entry in entries if entry.failure}
+        return Outcome(
+            {
+                "ip_reservations": said,
+                **({"ip_reservation": said[0]} if len(said) == 1 else {}),
+                "summary": {word: words.count(word) for word in dict.fromkeys(words)},
+            },
+            list(dict.fromkeys(said for entry in entries if not entry.failure for said in entry.warnings)),
+            several("addresses", failures, len(entries)) if failures else None,
+        )
 
 
 def _naming(maas: Client, wish: Wish, check: bool) -> Naming:
@@ -193,38 +252,3 @@ def _naming(maas: Client, wish: Wish, check: bool) -> Naming:
     found = dns.read(maas, name)
     values = tuple(sorted({*found.records(type).values, wish.ip}))
     return Naming(name, found, dns.plan(name, found, dns.RecordSet(type, values), remove=False, purge=False))
-
-
-# -- acting and telling ----------------------------------------------------------------------------
-
-
-def plan_of(entries: Iterable[Entry]) -> Plan:
-    """All that is going to be done, as diff shows it."""
-    return Plan([step for entry in entries for step in entry.steps])
-
-
-def carry_out(entries: Iterable[Entry], maas: Client, survey: Survey, occupancy: Occupancy) -> None:
-    """Do what was foreseen, a few at a time. Who fails does so alone."""
-    acting = reservations.Reservations(maas, survey)
-    todo = [entry for entry in entries if entry.steps]
-    for entry, outcome in each(todo, lambda entry: entry.carry_out(maas, acting, occupancy)):
-        if isinstance(outcome, Failure):
-            entry.fail(outcome, occupancy)
-
-
-def result_of(entries: Sequence[Entry], plan: Plan, task: Task) -> Result:
-    """What the task tells: each reservation, how many there are, and what went wrong with some."""
-    said = [entry.result(task.check) for entry in entries]
-    words = ["failed" if entry.failure else "present" if entry.wish.present else "absent" for entry in entries]
-    failures = {entry.wish.ip: entry.failure for entry in entries if entry.failure}
-    return Result(
-        changed=bool(plan) if task.check else task.wrote,
-        values={
-            "ip_reservations": said,
-            **({"ip_reservation": said[0]} if len(said) == 1 else {}),
-            "summary": {word: words.count(word) for word in dict.fromkeys(words)},
-        },
-        plan=plan,
-        failure=several("addresses", failures, len(entries)) if failures else None,
-        warnings=list(dict.fromkeys(said for entry in entries if not entry.failure for said in entry.warnings)),
-    )

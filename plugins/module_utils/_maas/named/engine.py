@@ -1,58 +1,64 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing one named object to the wished state: the same for every kind of object that is present or absent.
+"""The engine of objects that MAAS knows by name: the same for every kind that is present or absent.
 
 This module util is private to the collection: it may change at any time.
 """
 
 from __future__ import annotations
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, to_make, to_remove
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step, to_make, to_remove
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
 
-def converge_named(task: Task, objects: NamedObjects) -> Result:
-    """Bring the object that the task names to the wished state."""
-    found = objects.find(task.maas, task.params["name"])
-    plan = plan_named(task, objects, found)
-    now = predicted(objects, plan, found) if task.check else carry_out_named(task.maas, objects, plan, found)
-    return Result(changed=bool(plan), values={objects.noun: now}, plan=plan)
+class NamedEngine:
+    """The object that a task names, as MAAS has it; empty while it is absent."""
 
+    def __init__(self, task: Task, objects: NamedObjects) -> None:
+        self.maas, self.params, self.objects = task.maas, task.params, objects
+        self.label = f"{objects.label} {task.params['name']}"
+        self.removes = task.params["state"] == "absent"
 
-def plan_named(task: Task, objects: NamedObjects, found: Found | None) -> Plan:
-    """What is to be done to the object itself; what cannot be done is said here."""
-    label = f"{objects.label} {task.params['name']}"
-    if task.params["state"] == "absent":
-        if found is not None:
-            objects.may_be_removed(task.maas, found)
-        return to_remove(label, found, ("name", *objects.fields))
-    return to_make(label, {field: _text(task.params[field]) for field in ("name", *objects.fields)}, found)
+    def read(self) -> Found:
+        found = self.objects.find(self.maas, self.params["name"])
+        if found and self.removes:
+            self.objects.may_be_removed(self.maas, found)
+        return found or {}
 
+    def plan(self, current: Found) -> Plan:
+        shown = ("name", *self.objects.fields)
+        if self.removes:
+            return to_remove(self.label, current or None, shown)
+        return to_make(self.label, {field: _text(self.params[field]) for field in shown}, current or None)
 
-def carry_out_named(maas: Client, objects: NamedObjects, plan: Plan, found: Found | None) -> Found:
-    """The object as it is afterwards; empty when it is gone."""
-    now = dict(found or {})
-    for step in plan.steps:
+    def predict(self, current: Found, plan: Plan) -> Found:
+        for step in plan.steps:
+            began = current or self.objects.blank
+            current = {} if step.verb == "delete" else {**began, **step.after, "predicted": True}
+        return current
+
+    def apply(self, current: Found, plan: Plan) -> Found:
+        for step in plan.steps:
+            current = self.apply_one(current, step)
+        return current
+
+    def apply_one(self, current: Found, step: Step) -> Found:
+        """Take one step, and return the object then."""
         if step.verb == "create":
-            now = objects.create(maas, step.after)
-        elif step.verb == "update":
-            now = objects.update(maas, now, step.changes)
-        else:
-            objects.delete(maas, now)
-            now = {}
-    return now
+            return self.objects.create(self.maas, step.after)
+        if step.verb == "update":
+            return self.objects.update(self.maas, current, step.changes)
+        self.objects.delete(self.maas, current)
+        return {}
+
+    def result(self, current: Found) -> Outcome:
+        return Outcome({self.objects.noun: current})
 
 
-def predicted(objects: NamedObjects, plan: Plan, found: Found | None) -> Found:
-    """The object as it would be after the plan: the same keys, unknown values null."""
-    now = dict(found or {})
-    for step in plan.steps:
-        now = {} if step.verb == "delete" else {**(now or objects.blank), **step.after, "predicted": True}
-    return now
-
-
-def _text(value: object) -> object:
+def _text(value: Any) -> Any:
     """MAAS strips texts: a final newline, which YAML's `|` adds, would be a change in every run."""
     return value.strip() if isinstance(value, str) else value

@@ -8,14 +8,17 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import NamedEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
 TAGS = NamedObjects(
@@ -44,51 +47,101 @@ class Members:
     def removed(self) -> list[str]:
         return sorted(set(self.before) - set(self.after))
 
-    def plan(self, name: str) -> Plan:
+    def steps(self, name: str) -> list[Step]:
         if not self.added and not self.removed:
-            return Plan()
+            return []
         reason = [f"{len(self.added)} added"] * bool(self.added) + [f"{len(self.removed)} removed"] * bool(self.removed)
         before, after = ({"machines": sorted(side.values())} for side in (self.before, self.after))
-        return Plan([Step("tag", f"machines of tag {name}", ", ".join(reason), before, after)])
+        return [Step(TAGGING, f"machines of tag {name}", ", ".join(reason), before, after)]
 
 
-def members(
-    maas: Client, name: str, found: Found | None, wished: Sequence[str], purge: bool, *, check: bool = False
-) -> Members:
-    """What the tag's machines are, and what they shall be when the wished ones carry it.
+@dataclass(frozen=True)
+class TagState:
+    """A tag, empty while it is absent, and its machines where the task says which."""
 
-    In check mode an earlier task of the play may be the one that would have enlisted an unknown machine.
-    """
-    chosen, unknown = _chosen(maas, wished)
-    if unknown and not check:
-        raise Failure(
-            "not_found",
-            f"MAAS does not know {', '.join(unknown)}.",
-            object=", ".join(unknown),
-            hint="A machine is named by its hostname, FQDN, system_id or MAC address.",
-        )
-    chosen |= {name: name for name in unknown}
-    before = _hostnames(maas.get(f"tags/{segment(name, 'name of a tag')}/", op="machines")) if found else {}
-    return Members(before, chosen if purge else {**before, **chosen}, unknown)
+    tag: Found
+    members: Members | None = None
 
 
-def carry_members(maas: Client, name: str, wish: Members) -> None:
-    """One request, however many machines. MAAS ignores ids that it does not know: it counts what it matched."""
-    form = {"add": wish.added, "remove": wish.removed}
-    counted = maas.post(f"tags/{segment(name, 'name of a tag')}/", form, op="update_nodes", repeatable=True)
-    missing = len(wish.added) - int(counted.get("added", 0))
-    if missing > 0:
-        raise Failure(
-            "conflict",
-            f"{missing} of the machines for tag {name} vanished from MAAS meanwhile.",
-            object=f"tag {name}",
-            hint="Run the task again.",
-        )
+TAGGING = "tag"
 
 
-def refuse_members_of_automatic(name: str, definition: str | None, found: Mapping[str, Any] | None) -> None:
+class TagEngine:
+    """A tag and the machines that carry it."""
+
+    def __init__(self, task: Task) -> None:
+        self.maas, self.params, self.check = task.maas, task.params, task.check
+        self.of_tag = NamedEngine(task, TAGS)
+
+    def read(self) -> TagState:
+        tag, machines = self.of_tag.read(), self.params["machines"]
+        if machines is None or self.of_tag.removes:
+            return TagState(tag)
+        refuse_members_of_automatic(self.params["name"], self.params["definition"], tag)
+        return TagState(tag, self._members(tag, machines))
+
+    def plan(self, current: TagState) -> Plan:
+        tagging = current.members.steps(self.params["name"]) if current.members else []
+        return Plan([*self.of_tag.plan(current.tag).steps, *tagging])
+
+    def predict(self, current: TagState, plan: Plan) -> TagState:
+        tag = self.of_tag.predict(current.tag, _without_tagging(plan))
+        return replace(current, tag={**tag, "predicted": True} if tag else {})
+
+    def apply(self, current: TagState, plan: Plan) -> TagState:
+        tag = self.of_tag.apply(current.tag, _without_tagging(plan))
+        if current.members and any(step.verb == TAGGING for step in plan.steps):
+            self._set_members(current.members)
+        return replace(current, tag=tag)
+
+    def result(self, current: TagState) -> Outcome:
+        if current.members is None:
+            return self.of_tag.result(current.tag)
+        told = {**current.tag, "machines": sorted(current.members.after.values())}
+        return Outcome({"tag": told}, [f"MAAS does not know {machine} yet." for machine in current.members.unknown])
+
+    @property
+    def _path(self) -> str:
+        return f"tags/{segment(self.params['name'], 'name of a tag')}/"
+
+    def _members(self, tag: Found, wished: Sequence[str]) -> Members:
+        """What the tag's machines are, and what they shall be when the wished ones carry it.
+
+        In check mode an earlier task of the play may be the one that would have enlisted an unknown machine.
+        """
+        chosen, unknown = _chosen(self.maas, wished)
+        if unknown and not self.check:
+            raise Failure(
+                "not_found",
+                f"MAAS does not know {', '.join(unknown)}.",
+                object=", ".join(unknown),
+                hint="A machine is named by its hostname, FQDN, system_id or MAC address.",
+            )
+        chosen |= {name: name for name in unknown}
+        before = _hostnames(self.maas.get(self._path, op="machines")) if tag else {}
+        return Members(before, chosen if self.params["purge_machines"] else {**before, **chosen}, unknown)
+
+    def _set_members(self, wish: Members) -> None:
+        """One request, however many machines. MAAS ignores ids that it does not know: it counts what it matched."""
+        form = {"add": wish.added, "remove": wish.removed}
+        counted = self.maas.post(self._path, form, op="update_nodes", repeatable=True)
+        missing = len(wish.added) - int(counted.get("added", 0))
+        if missing > 0:
+            raise Failure(
+                "conflict",
+                f"{missing} of the machines for tag {self.params['name']} vanished from MAAS meanwhile.",
+                object=self.of_tag.label,
+                hint="Run the task again.",
+            )
+
+
+def _without_tagging(plan: Plan) -> Plan:
+    return Plan([step for step in plan.steps if step.verb != TAGGING])
+
+
+def refuse_members_of_automatic(name: str, definition: str | None, tag: Found) -> None:
     """MAAS accepts them and forgets them the next time that it evaluates the definition."""
-    effective = (found or {}).get("definition", "") if definition is None else definition.strip()
+    effective = tag.get("definition", "") if definition is None else definition.strip()
     if effective:
         raise invalid(
             f"Tag {name} has a definition, so MAAS itself chooses its machines, and machines cannot be given.",

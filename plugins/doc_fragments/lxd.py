@@ -13,8 +13,10 @@ options:
   lxd_endpoint:
     description:
       - The URL of LXD, such as V(https://lxd.example.com:8443). The port is 8443 if it is left out.
-      - Or the path of its socket on the machine where the module runs, such as V(/var/lib/lxd/unix.socket) or
-        V(/var/snap/lxd/common/lxd/unix.socket). Whoever may open it needs no certificate.
+      - Or V(unix://) for the LXD of the machine where the module runs. Its socket is then found, that of the snap or
+        of Debian's package. Or the path of a socket, such as V(unix:///var/lib/lxd/unix.socket).
+      - Whoever may open the socket needs no certificate, and no Python library. With C(become), a module so runs on a
+        node where nothing but Python is installed.
       - If not set, the environment variable E(LXD_ENDPOINT) is used.
     type: str
   lxd_client_cert:
@@ -50,7 +52,7 @@ options:
     type: float
     default: 60.0
 requirements:
-  - pylxd
+  - requests and cryptography, but for an O(lxd_endpoint) that is a socket
 """
 
     # What uses MAAS as well has this from there.

@@ -65,7 +65,7 @@ EXAMPLES = r"""
 
 - name: Who is trusted by the LXD on this machine
   metalshift.maas.lxd_info:
-    lxd_endpoint: /var/snap/lxd/common/lxd/unix.socket
+    lxd_endpoint: unix://
     gather: [trust]
 """
 

@@ -51,7 +51,7 @@ seealso:
 EXAMPLES = r"""
 - name: Let LXD be reached over the network
   metalshift.maas.lxd_server:
-    lxd_endpoint: /var/snap/lxd/common/lxd/unix.socket
+    lxd_endpoint: unix://
     config:
       core.https_address: "[::]:8443"
       core.remote_token_expiry: 2H

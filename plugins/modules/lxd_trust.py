@@ -86,7 +86,7 @@ seealso:
 EXAMPLES = r"""
 - name: MAAS may use its project, and nothing else
   metalshift.maas.lxd_trust:
-    lxd_endpoint: /var/snap/lxd/common/lxd/unix.socket
+    lxd_endpoint: unix://
     certificate: /etc/ansible/maas-lxd.crt
     name: maas
     projects: [maas]

@@ -74,9 +74,8 @@ options:
     type: str
   server_cert:
     description:
-      - By what the LXD is known when the module asks it itself, which needs the Python library C(pylxd). Its
-        certificate or that of the authority that signed it, in PEM or as the path of a file, or the SHA-256 fingerprint
-        of its certificate.
+      - By what the LXD is known when the module asks it itself. Its certificate or that of the authority that signed
+        it, in PEM or as the path of a file, or the SHA-256 fingerprint of its certificate.
       - With the certificate of MAAS, LXD is then asked for what MAAS does not know or not say. VMs that the project
         has already, the projects that the certificate is restricted to, storage pools, bridges, QEMU, and whether it
         is too new for MAAS.
@@ -164,7 +163,6 @@ options:
     default: 1.0
 requirements:
   - cryptography, which comes with ansible-core
-  - pylxd, with O(server_cert)
 notes:
   - MAAS does not verify the certificate of the LXD. The module asks no LXD that it cannot verify.
   - Members of an LXD cluster cannot be told apart by MAAS's API. They are not removed.

@@ -14,7 +14,7 @@ from integration.harness import clean_environment
 from lxd.place import Place
 
 TRUST, INVITATION, MAKES, TAKES_AWAY = (f"lxd_guide.rst {number}" for number in range(1, 5))
-SOCKET = "/var/snap/lxd/common/lxd/unix.socket"
+SOCKET = "unix://"
 
 
 def play(lxd: Place, example: str, *arguments: str, **words: str) -> str:

@@ -137,13 +137,37 @@ def test_module_defaults_of_the_group_count(lxd: Place, tmp_path: Path, way: dic
     assert played.results[-1]["changed"], played.output
 
 
-def test_a_missing_library_is_said_with_where_and_how_to_get_it(lxd: Place, tmp_path: Path) -> None:
-    bare = tmp_path / "bare"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
+@pytest.fixture
+def bare(tmp_path: Path) -> str:
+    """A Python that has nothing but its standard library."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+    return str(tmp_path / "bare" / "bin" / "python")
+
+
+def test_a_missing_library_is_said_with_where_and_how_to_get_it(lxd: Place, tmp_path: Path, bare: str) -> None:
     task = {PROJECT: {**lxd.reach, "name": lxd.name}, "async": 60, "poll": 1}
-    said = assert_one_sentence(run_playbook(tmp_path, [task], python=str(bare / "bin" / "python")))
+    said = assert_one_sentence(run_playbook(tmp_path, [task], python=bare))
     assert said.startswith("The Python library ")
-    assert said.endswith(f"Install it there: {bare}/bin/python -m pip install pylxd.")
+    assert "pip install " in said
+
+
+def test_through_the_socket_a_module_needs_nothing_but_python(lxd: Place, tmp_path: Path, bare: str) -> None:
+    of_project = {"lxd_project": lxd.name}
+    certificate = Path(lxd.pair()["lxd_client_cert"]).read_text()
+    nic = {"type": "nic", "nictype": "macvlan", "parent": "lo"}
+    tasks: dict[str, dict[str, Any]] = {
+        "lxd_storage_pool": {"name": lxd.name, "driver": "dir"},
+        "lxd_project": {"name": lxd.name, "config": {"features.profiles": True}},
+        "lxd_profile": {"name": "default", "devices": {"eth0": nic}, **of_project},
+        "lxd_network": {"name": lxd.name, "config": {"ipv4.address": "none", "ipv6.address": "none"}},
+        "lxd_trust": {"certificate": certificate, "name": lxd.name, "projects": [lxd.name]},
+        "lxd_server": {"config": {"user.made": lxd.name}},
+        "lxd_info": {"gather": ["all"]},
+    }
+    way = {"lxd_endpoint": lxd.real.socket}
+    as_modules = [{f"metalshift.maas.{name}": {**way, **args}, **A_MODULE} for name, args in tasks.items()]
+    again = run_playbook(tmp_path, as_modules + as_modules, python=bare)
+    assert [each["changed"] for each in again.results] == [True] * 6 + [False] * 8, again.output
 
 
 # -- secrets ---------------------------------------------------------------------------------------

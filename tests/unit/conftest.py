@@ -24,8 +24,8 @@ def play() -> Iterator[Callable[..., ScriptedMaas]]:
     """Start servers for scripts; at the end every call must have come, and no other."""
     servers: list[ScriptedMaas] = []
 
-    def start(*script: Call, certificate: str = "") -> ScriptedMaas:
-        server = ScriptedMaas(script, certificate)
+    def start(*script: Call, certificate: str = "", path: str = "") -> ScriptedMaas:
+        server = ScriptedMaas(script, certificate, path)
         server.start()
         servers.append(server)
         return server

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import ThreadingUnixStreamServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -75,15 +76,23 @@ class QuietServer(ThreadingHTTPServer):
         """Clients that hang up are part of the tests."""
 
 
-class ScriptedMaas:
-    """Listens on loopback, answers what the script says, remembers what came."""
+class QuietSocket(ThreadingUnixStreamServer):
+    daemon_threads = True
 
-    def __init__(self, script: Sequence[Call], certificate: str = "") -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are part of the tests."""
+
+
+class ScriptedMaas:
+    """Listens on loopback, or on a socket of the file system; answers what the script says, remembers what came."""
+
+    def __init__(self, script: Sequence[Call], certificate: str = "", path: str = "") -> None:
         self.script = list(script)
         self.seen: list[Seen] = []
         self.problems: list[str] = []
         self._lock = threading.Lock()
-        self._server = QuietServer(("127.0.0.1", 0), _handler(self))
+        self._server: ThreadingHTTPServer | ThreadingUnixStreamServer
+        self._server = QuietSocket(path, _handler(self)) if path else QuietServer(("127.0.0.1", 0), _handler(self))
         self.scheme = "https" if certificate else "http"
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -94,7 +103,7 @@ class ScriptedMaas:
 
     @property
     def port(self) -> int:
-        return int(self._server.server_address[1])
+        return int(self._server.server_address[1])  # type: ignore[arg-type]
 
     @property
     def url(self) -> str:

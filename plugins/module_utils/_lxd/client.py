@@ -1,39 +1,42 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One LXD through pylxd's API nodes: patient, counted, bounded.
-
-The models of pylxd are not used: their `sync` may refresh nothing, their lists mix instances of all types, and what
-they lack, the nodes have.
+"""One LXD, over HTTPS or through its socket: patient, counted, bounded.
 
 This module util is private to the collection: it may change at any time.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any, TypeVar
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.no_answer import as_answer
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer, as_seconds, opened
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.transport import session
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import (
+    Answer,
+    Reply,
+    Transport,
+    as_seconds,
+    opened,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.transport import Https
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.unix_socket import UnixSocket
 
-MISSING: ImportError | None = None
 try:
-    import pylxd
-    from pylxd.exceptions import ClientConnectionFailed, LXDAPIException
     from urllib3.exceptions import HTTPError
-except ImportError as missing:
-    MISSING = missing
+except ImportError:
+    # Through the socket, nothing of it is used.
+    HTTPError = HTTPException  # type: ignore[misc,assignment]
 
 Settled = TypeVar("Settled")
 Query = Mapping[str, Any]
@@ -69,8 +72,6 @@ class Lxd:
     """Sends requests to one LXD. Safe to use from several threads."""
 
     def __init__(self, connection: Connection, *, clock: Clock = WALL_CLOCK, attempts: int = ATTEMPTS) -> None:
-        if MISSING:
-            raise missing_library(MISSING, "pylxd")
         self.connection = connection
         self.exchanges: list[Exchange] = []
         self.wrote = False
@@ -78,8 +79,9 @@ class Lxd:
         self._attempts = attempts
         self._lock = threading.Lock()
         self._opening = threading.Lock()
-        self._session = session(connection, clock, self._record)
-        self._opened: pylxd.Client | None = None
+        way = UnixSocket if connection.is_local else Https
+        self._transport: Transport = way(connection, clock, self._record)
+        self._server: Mapping[str, Any] | None = None
 
     # -- what callers use ---------------------------------------------------------------------------
 
@@ -90,16 +92,18 @@ class Lxd:
 
     @property
     def server(self) -> dict[str, Any]:
-        """What LXD says of itself; asked once."""
-        said: dict[str, Any] = self._client().host_info
-        return said
+        """What LXD says of itself; asked once, and before anything else."""
+        with self._opening:
+            if self._server is None:
+                self._server = self._greeting()
+        return dict(self._server)
 
     def refreshed(self) -> Seen:
         """What LXD says of itself, now."""
         answer = self._read("", {})
         if not answer.ok:
             raise self._failure("say what it is", answer)
-        self._client().host_info = answer.metadata
+        self._server = answer.metadata
         return Seen(dict(answer.metadata), answer.etag)
 
     @property
@@ -306,47 +310,32 @@ class Lxd:
 
     def _send(self, method: str, path: str, query: Query, body: Any, etag: str) -> Answer:
         """One attempt."""
-        asked: dict[str, Any] = {"params": {name: str(value) for name, value in query.items()}}
-        if body is not None:
-            asked["json"] = body
-        if etag:
-            asked["headers"] = {"If-Match": etag}
-        if "timeout" in query:
-            asked["timeout"] = (CONNECT_TIMEOUT, self.connection.read_timeout + float(query["timeout"]))
-        node = self._client().api[path] if path else self._client().api
-        return self._attempt(lambda: getattr(node, method)(**asked))
+        _known = self.server
+        return self._attempt(method, path, query, body, etag)
 
-    def _client(self) -> Any:
-        """pylxd's client; made at the first use, because it begins with a question to LXD."""
-        with self._opening:
-            if self._opened is None:
-                self._opened = self._open()
-        return self._opened
-
-    def _open(self) -> pylxd.Client:
-        made: list[pylxd.Client] = []
-        timeout = (CONNECT_TIMEOUT, self.connection.read_timeout)
+    def _greeting(self) -> Mapping[str, Any]:
         began = self._clock.now()
         for attempt in range(1, ATTEMPTS + 1):
-            answer = self._attempt(
-                lambda: made.append(pylxd.Client(self.connection.url, session=self._session, timeout=timeout))
-            )
-            if made and isinstance(made[0].host_info, Mapping):
-                return made[0]
-            if made:
+            answer = self._attempt("get", "", {}, None, "")
+            if answer.ok and isinstance(answer.metadata, Mapping):
+                return answer.metadata
+            if answer.ok:
                 raise errors.not_lxd(self.connection.endpoint, "it does not say what it is")
             if not (answer.worth_repeating or answer.status in PASSING) or not self._another(attempt, began):
                 break
             self._pause(attempt, answer)
         raise errors.from_answer("say what it is", answer, self.connection.endpoint)
 
-    def _attempt(self, ask: Callable[[], Any]) -> Answer:
+    def _attempt(self, method: str, path: str, query: Query, body: Any, etag: str) -> Answer:
+        asked = {name: str(value) for name, value in query.items()}
+        text = None if body is None else json.dumps(body).encode()
+        headers = {**({"If-Match": etag} if etag else {}), **({"Content-Type": "application/json"} if text else {})}
+        # LXD may be asked to answer later.
+        patience = self.connection.read_timeout + float(query.get("timeout") or 0)
         try:
-            response = ask()
-        except LXDAPIException as refused:
-            response = refused.response
+            reply = self._transport.send(method.upper(), f"/1.0/{path}".rstrip("/"), asked, text, headers, patience)
         # Not only the library's own errors: a name that cannot be encoded or a broken answer come as others.
-        except (OSError, ValueError, KeyError, TypeError, HTTPError, ClientConnectionFailed) as error:
+        except (OSError, ValueError, TypeError, HTTPError, HTTPException) as error:
             return as_answer(
                 error,
                 self.connection.endpoint,
@@ -354,20 +343,20 @@ class Lxd:
                 connect=CONNECT_TIMEOUT,
                 read=self.connection.read_timeout,
             )
-        return Answer() if response is None else self._answer(response)
+        return self._answer(reply)
 
-    def _answer(self, response: Any) -> Answer:
-        body = opened(response.content.decode("utf-8", errors="replace"))
+    def _answer(self, reply: Reply) -> Answer:
+        body = opened(reply.content.decode("utf-8", errors="replace"))
         if body is None:
-            if response.status_code in PASSING:
-                return Answer(status=response.status_code, retry_after=as_seconds(response.headers.get("Retry-After")))
-            how = f"it answers {response.status_code} and not as LXD does"
+            if reply.status in PASSING:
+                return Answer(status=reply.status, retry_after=as_seconds(reply.headers.get("retry-after")))
+            how = f"it answers {reply.status} and not as LXD does"
             return Answer(failure=errors.not_lxd(self.connection.endpoint, how))
         return Answer(
-            status=response.status_code,
+            status=reply.status,
             body=body,
-            etag=response.headers.get("ETag", ""),
-            retry_after=as_seconds(response.headers.get("Retry-After")),
+            etag=reply.headers.get("etag", ""),
+            retry_after=as_seconds(reply.headers.get("retry-after")),
         )
 
     def _record(self, exchange: Exchange) -> None:

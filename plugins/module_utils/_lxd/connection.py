@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import Certificate, certificates, public_key
 
@@ -24,6 +25,11 @@ LONGEST_TIMEOUT = 86400
 # A certificate with its chain, or a key, is a few kilobytes. What is longer is some other file.
 LONGEST_PEM = 16384
 USUAL_PORT = 8443
+
+# Those of the snap and of Debian's package.
+SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
+# As LXD's own client names the LXD of the machine where it runs.
+THIS_MACHINE = ("unix:", "unix://")
 
 NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f\\]")
 FINGERPRINT = re.compile(r"(sha256[:=])?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})", re.IGNORECASE)
@@ -82,19 +88,16 @@ class Connection:
         """Whether it is the socket of an LXD on this machine, which trusts everybody who may open it."""
         return is_socket(self.endpoint)
 
-    @property
-    def url(self) -> str:
-        """The endpoint as the HTTP library takes it."""
-        return f"http+unix://{quote(self.endpoint, safe='')}" if self.is_local else self.endpoint
-
 
 def is_socket(endpoint: str) -> bool:
     return endpoint.startswith("/")
 
 
-def endpoint(text: str) -> str:
+def endpoint(text: str, sockets: Sequence[str] = SOCKETS) -> str:
     """The base URL of LXD, or the path of its socket."""
     text = text.strip()
+    if text in THIS_MACHINE:
+        return _socket_of_this_machine(sockets)
     if not text:
         raise invalid("lxd_endpoint is missing: give the option or set the environment variable LXD_ENDPOINT.")
     if text.startswith(("/", "~", "unix:")):
@@ -109,7 +112,7 @@ def endpoint(text: str) -> str:
     if not good or NOT_IN_A_URL.search(url):
         raise invalid(
             f"lxd_endpoint is neither a URL of HTTPS nor the path of a socket: {_without_credentials(text)!r}.",
-            hint="Give something like https://lxd.example.com:8443 or /var/lib/lxd/unix.socket.",
+            hint="Give something like https://lxd.example.com:8443 or unix:///var/lib/lxd/unix.socket.",
         )
     if "@" in parts.netloc:
         raise invalid(
@@ -118,6 +121,18 @@ def endpoint(text: str) -> str:
     if parts.query or parts.fragment or parts.path not in ("", "/1.0"):
         raise invalid("lxd_endpoint must end with the host and its port: leave out what follows them.")
     return f"https://{parts.netloc}" if parts.port else f"https://{parts.netloc.rstrip(':')}:{USUAL_PORT}"
+
+
+def _socket_of_this_machine(sockets: Sequence[str]) -> str:
+    found = next((path for path in sockets if os.path.exists(path)), "")
+    if not found:
+        raise Failure(
+            "unreachable",
+            f"There is no LXD on {socket.gethostname()}: neither {' nor '.join(sockets)} exists.",
+            reason="there is no socket of LXD",
+            hint="Install LXD there and start it, or give lxd_endpoint the path of its socket.",
+        )
+    return found
 
 
 def fingerprint(text: str) -> str:

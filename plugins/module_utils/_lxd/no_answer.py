@@ -33,6 +33,8 @@ NEVER_SENT = frozenset(
         *("ConnectionRefusedError", "FileNotFoundError", "PermissionError"),
     }
 )
+# What answers so is something else.
+NOT_HTTP = frozenset({"BadStatusLine", "UnknownProtocol"})
 # Raised before there is a connection, and again the next time.
 UNMADE = frozenset(
     {
@@ -40,8 +42,6 @@ UNMADE = frozenset(
         *("LocationValueError", "FileNotFoundError", "PermissionError"),
     }
 )
-# What pylxd stumbles over in an answer that is not in LXD's envelope.
-NOT_LXD = frozenset({"JSONDecodeError", "KeyError", "TypeError"})
 
 
 def as_answer(error: Exception, endpoint: str, *, pinned: bool, connect: float, read: float) -> Answer:
@@ -50,8 +50,8 @@ def as_answer(error: Exception, endpoint: str, *, pinned: bool, connect: float, 
     names = {type(cause).__name__ for cause in causes}
     if "TooManyRedirects" in names:
         return Answer(failure=not_lxd(endpoint, "it redirects to somewhere else"), never_sent=True)
-    if names & NOT_LXD:
-        return Answer(failure=not_lxd(endpoint, "it does not answer as LXD does"))
+    if names & NOT_HTTP:
+        return Answer(failure=not_lxd(endpoint, "it does not speak HTTP"))
     if "SSLError" in names:
         return _tls(causes, endpoint, pinned)
     unmade = bool(names & UNMADE)
@@ -76,7 +76,7 @@ def _where_to_look(endpoint: str, names: set[str]) -> str:
     if "PermissionError" in names:
         return "Use become, or a user of the group that LXD was started with, usually lxd."
     if endpoint.startswith("/"):
-        return "Check lxd_endpoint, and that LXD is running; its snap has /var/snap/lxd/common/lxd/unix.socket."
+        return "Check lxd_endpoint, which may be unix:// for the LXD of this machine, and that LXD is running."
     return "Check lxd_endpoint, the network, and that LXD is running with core.https_address set."
 
 

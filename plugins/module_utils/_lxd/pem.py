@@ -10,12 +10,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import ssl
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import cached_property
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 
 MISSING: ImportError | None = None
 try:
@@ -30,25 +32,61 @@ BLOCK = re.compile(r"-----BEGIN CERTIFICATE-----\s+(.+?)\s+-----END CERTIFICATE-
 
 @dataclass(frozen=True)
 class Certificate:
-    """One certificate: as LXD takes it, by what LXD knows it, and whether it vouches for others."""
+    """One certificate: as LXD takes it, by what LXD knows it, and what is in it.
 
-    base64: str
-    fingerprint: str
-    is_authority: bool
-    public_key: bytes = field(repr=False)
-    expires: datetime | None = None
+    The first two need nothing but the standard library. What is in it is read when somebody asks.
+    """
+
+    option: str = field(repr=False)
+    der: bytes = field(repr=False)
+
+    @property
+    def base64(self) -> str:
+        return base64.b64encode(self.der).decode()
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(self.der).hexdigest()
+
+    @property
+    def is_authority(self) -> bool:
+        """Whether it vouches for others."""
+        try:
+            return bool(self._parsed.extensions.get_extension_for_class(x509.BasicConstraints).value.ca)
+        except (x509.ExtensionNotFound, ValueError):
+            return False
+
+    @property
+    def public_key(self) -> bytes:
+        try:
+            return _public(self._parsed.public_key())
+        except (ValueError, UnsupportedAlgorithm):
+            raise _unreadable(self.option) from None
+
+    @property
+    def expires(self) -> datetime:
+        if hasattr(self._parsed, "not_valid_after_utc"):
+            return self._parsed.not_valid_after_utc
+        # Before cryptography 42.
+        return self._parsed.not_valid_after.replace(tzinfo=timezone.utc)
 
     @property
     def expired(self) -> str:
         """The day on which it expired; empty if it has not."""
-        past = self.expires is not None and self.expires < datetime.now(timezone.utc)
-        return self.expires.date().isoformat() if self.expires is not None and past else ""
+        return self.expires.date().isoformat() if self.expires < datetime.now(timezone.utc) else ""
+
+    @cached_property
+    def _parsed(self) -> x509.Certificate:
+        if MISSING:
+            raise missing_library(MISSING, "cryptography")
+        try:
+            return x509.load_der_x509_certificate(self.der)
+        except ValueError:
+            raise _unreadable(self.option) from None
 
 
 def certificates(option: str, text: str) -> list[Certificate]:
     """The certificates in a text in PEM, at least one; `option` is where it was given."""
-    if MISSING:
-        raise missing_library(MISSING, "pylxd")
     found = [_certificate(option, match[1]) for match in BLOCK.finditer(text)]
     if not found:
         raise invalid(f"{option} holds no certificate in PEM form.")
@@ -58,25 +96,21 @@ def certificates(option: str, text: str) -> list[Certificate]:
 def _certificate(option: str, body: str) -> Certificate:
     try:
         der = base64.b64decode(re.sub(r"\s", "", body), validate=True)
-        parsed = x509.load_der_x509_certificate(der)
-        key = _public(parsed.public_key())
-    except (ValueError, UnsupportedAlgorithm):
-        raise invalid(f"{option} holds a certificate that cannot be read.") from None
-    fingerprint = hashlib.sha256(der).hexdigest()
-    return Certificate(base64.b64encode(der).decode(), fingerprint, _is_authority(parsed), key, _expires(parsed))
+        # Nothing else of the standard library says whether it is one.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=der)
+    except (ValueError, ssl.SSLError):
+        raise _unreadable(option) from None
+    return Certificate(option, der)
 
 
-def _expires(parsed: x509.Certificate) -> datetime:
-    if hasattr(parsed, "not_valid_after_utc"):
-        return parsed.not_valid_after_utc
-    # Before cryptography 42.
-    return parsed.not_valid_after.replace(tzinfo=timezone.utc)
+def _unreadable(option: str) -> Failure:
+    return invalid(f"{option} holds a certificate that cannot be read.")
 
 
 def public_key(option: str, text: str) -> bytes:
     """What belongs to a private key in PEM; never says anything about the key itself."""
     if MISSING:
-        raise missing_library(MISSING, "pylxd")
+        raise missing_library(MISSING, "cryptography")
     if "PRIVATE KEY-----" not in text:
         raise invalid(f"{option} holds no private key in PEM form.")
     try:
@@ -93,10 +127,3 @@ def public_key(option: str, text: str) -> bytes:
 def _public(key: Any) -> bytes:
     shown: bytes = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return shown
-
-
-def _is_authority(parsed: x509.Certificate) -> bool:
-    try:
-        return bool(parsed.extensions.get_extension_for_class(x509.BasicConstraints).value.ca)
-    except (x509.ExtensionNotFound, ValueError):
-        return False

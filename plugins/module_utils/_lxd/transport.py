@@ -1,95 +1,84 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How requests reach an LXD and its answers come back: verified, whole, in time, counted.
-
-pylxd sends its requests through the session that is made here.
+"""How requests reach an LXD over HTTPS and its answers come back: verified, whole, in time, counted.
 
 This module util is private to the collection: it may change at any time.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Reply
 
 MISSING: ImportError | None = None
 try:
-    from pylxd.client import get_session_for_url
-    from requests import PreparedRequest, Response, Session
+    from requests import Response, Session
     from requests.adapters import HTTPAdapter
     from requests.exceptions import ReadTimeout
 except ImportError as missing:
     MISSING = missing
-    HTTPAdapter = Session = object  # type: ignore[misc,assignment]
+    HTTPAdapter = object  # type: ignore[misc,assignment]
 
 BLOCK = 1 << 16
 
 
-def session(connection: Connection, clock: Clock, observe: Callable[[Exchange], None]) -> Session:
-    """What pylxd sends its requests through."""
-    made = CountedSession(connection.read_timeout, clock, observe)
-    # With it, REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE would take the place of what verifies the server here.
-    made.trust_env = False
-    # LXD redirects a path that it does not know; a write would arrive as a read.
-    made.max_redirects = 0
-    made.headers["User-Agent"] = "metalshift.maas"
-    made.proxies = dict(connection.proxies)
-    made.verify = not connection.pin
-    if connection.is_local:
-        made.mount("http+unix://", get_session_for_url(connection.url).get_adapter(connection.url))
-    else:
-        made.mount("https://", Verified(context(connection), connection.pin))
-    return made
+class Https:
+    """The way over the network."""
 
-
-class CountedSession(Session):
-    """Reads every answer to its end, within the time-out, and tells about it."""
-
-    def __init__(self, read_timeout: float, clock: Clock, observe: Callable[[Exchange], None]) -> None:
-        super().__init__()
-        self._read_timeout = read_timeout
+    def __init__(self, connection: Connection, clock: Clock, observe: Callable[[Exchange], None]) -> None:
+        if MISSING:
+            raise missing_library(MISSING, "requests", "cryptography")
+        self._base = connection.endpoint
         self._clock = clock
         self._observe = observe
+        self._session = session(connection)
 
-    def send(self, request: PreparedRequest, **settings: Any) -> Response:
+    def send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: bytes | None,
+        headers: Mapping[str, str],
+        read_timeout: float,
+    ) -> Reply:
+        """Reads the answer to its end, within the time-out, and tells about it."""
         end_if_orphaned()
         began = self._clock.now()
-        status, received, problem = None, 0, ""
-        # LXD may be asked to answer later, up to a time that is said with the request.
-        allowed = (settings.get("timeout") or (CONNECT_TIMEOUT, self._read_timeout))[1]
+        status, content, problem = None, b"", ""
         try:
-            with super().send(request, **{**settings, "stream": True}) as response:
-                content = self._read(response, began + CONNECT_TIMEOUT + allowed)
-            status, received = response.status_code, len(content)
+            with self._session.request(
+                method,
+                self._base + path,
+                params=dict(query),
+                data=body,
+                headers=dict(headers),
+                timeout=(CONNECT_TIMEOUT, read_timeout),
+                stream=True,
+            ) as response:
+                content = self._read(response, began + CONNECT_TIMEOUT + read_timeout)
+            status = response.status_code
         except Exception as error:
             problem = type(error).__name__
             raise
         finally:
-            parts = urlsplit(str(request.url))
+            seconds = self._clock.now() - began
             self._observe(
-                Exchange(
-                    method=str(request.method),
-                    path=parts.path,
-                    query=parts.query,
-                    status=status,
-                    sent=len(request.body or b""),
-                    received=received,
-                    seconds=self._clock.now() - began,
-                    problem=problem,
-                )
+                Exchange(method, path, urlencode(query), status, len(body or b""), len(content), seconds, problem)
             )
-        return _whole(response, content)
+        return Reply.of(status, response.headers, content)
 
     def _read(self, response: Response, deadline: float) -> bytes:
         """The whole body, in time: the library bounds only the silence between two pieces."""
@@ -101,13 +90,18 @@ class CountedSession(Session):
         return b"".join(blocks)
 
 
-def _whole(response: Response, content: bytes) -> Response:
-    """The same answer, with its body in memory."""
-    whole = Response()
-    whole.status_code, whole.headers, whole.reason = response.status_code, response.headers, response.reason
-    whole.url, whole.request, whole.encoding = response.url, response.request, "utf-8"
-    whole.raw = io.BytesIO(content)
-    return whole
+def session(connection: Connection) -> Session:
+    """What verifies the server, and presents us to it."""
+    made = Session()
+    # With it, REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE would take the place of what verifies the server here.
+    made.trust_env = False
+    # LXD redirects a path that it does not know; a write would arrive as a read.
+    made.max_redirects = 0
+    made.headers["User-Agent"] = "metalshift.maas"
+    made.proxies = dict(connection.proxies)
+    made.verify = not connection.pin
+    made.mount("https://", Verified(context(connection), connection.pin))
+    return made
 
 
 class Verified(HTTPAdapter):

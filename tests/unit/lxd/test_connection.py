@@ -94,8 +94,24 @@ def test_the_socket_needs_no_certificates() -> None:
     found = Connection.from_params({"lxd_endpoint": "~/lxd.socket", "lxd_timeout": 5}, {})
     assert found.is_local
     assert found.endpoint == str(Path.home() / "lxd.socket")
-    assert found.url.startswith("http+unix://%2F")
     assert found.identity is None
+
+
+@pytest.mark.parametrize("given", ["unix:", "unix://", " unix:// "])
+@pytest.mark.parametrize("there", [["snap"], ["package"], ["snap", "package"]], ids=" and ".join)
+def test_the_socket_of_this_machine_is_found(tmp_path: Path, given: str, there: list[str]) -> None:
+    """That of the snap first: where it is, Debian's LXD has been moved into it."""
+    sockets = [str(tmp_path / name) for name in ("snap", "package")]
+    for name in there:
+        (tmp_path / name).touch()
+    assert endpoint(given, sockets) == str(tmp_path / there[0])
+
+
+def test_no_lxd_on_this_machine_is_one_sentence(tmp_path: Path) -> None:
+    sockets = [str(tmp_path / name) for name in ("snap", "package")]
+    with pytest.raises(Failure, match=f"There is no LXD on .*: neither {sockets[0]} nor {sockets[1]} exists") as caught:
+        endpoint("unix://", sockets)
+    assert caught.value.kind == "unreachable"
 
 
 def params(papers: Papers, **given: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One answer of LXD: its envelope, opened.
+"""One answer of LXD, as it came over the wire, and its envelope, opened.
 
 This module util is private to the collection: it may change at any time.
 """
@@ -10,12 +10,40 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 
 # What LXD itself would need to come back; it says no time.
 USUAL_RETRY_AFTER = 5.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came over the wire, whole."""
+
+    status: int
+    # By their names in small letters.
+    headers: Mapping[str, str]
+    content: bytes
+
+    @classmethod
+    def of(cls, status: int, headers: Any, content: bytes) -> Reply:
+        return cls(status, {name.lower(): value for name, value in headers.items()}, content)
+
+
+class Transport(Protocol):
+    """A way to an LXD. What keeps an answer from coming is raised as the library has it."""
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: bytes | None,
+        headers: Mapping[str, str],
+        read_timeout: float,
+    ) -> Reply: ...
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ options:
     default: true
   maas_timeout:
     description:
-      - How many seconds MAAS may take for one answer. This does not bound how long a task waits for a machine.
+      - How many seconds MAAS may take for one answer, from its first byte to its last. This does not bound how long a
+        task waits for a machine.
     type: float
     default: 60.0
   maas_max_requests:

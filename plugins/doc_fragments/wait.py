@@ -20,6 +20,7 @@ options:
     description:
       - How many seconds the task may wait, for all of its objects together.
       - What is not done by then has failed, with what it was doing; nothing is undone, and a later run goes on.
+      - A request to MAAS that is under way then has 5 more seconds, one that writes 15, and none is repeated.
     type: float
     default: 3600.0
   wait_sleep:

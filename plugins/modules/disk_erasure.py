@@ -96,7 +96,7 @@ SPEC = Spec(
 def converge(task: Task) -> Result:
     """Erase the named machines as far as they are free."""
     params = task.params
-    erasing = Erasing(task, Patience.from_params(params, task.clock, task.say), params["claim"])
+    erasing = Erasing(task, Patience.of(task), params["claim"])
     found = Machines(task.maas).find(params["machines"])
     unknown = [name for name, machine in found.items() if machine is None]
     if unknown:

@@ -200,7 +200,7 @@ def _found(task: Task, label: str, hosted: Kube) -> Object | None:
     """The IngressController, waited for; in check mode as it is, or None."""
     if task.check:
         return hosted.get(INGRESS_CONTROLLERS, NAME, PLACE)
-    found = Patience.from_params(task.params, task.clock, task.say).until(
+    found = Patience.of(task).until(
         lambda: hosted.get(INGRESS_CONTROLLERS, NAME, PLACE),
         lambda body: body is not None,
         lambda body: "" if body else f"{label}: waiting for its IngressController",
@@ -239,7 +239,7 @@ def _settle(task: Task, label: str, hosted: Kube, first: Object, wished: str) ->
         hosted.delete(INGRESS_CONTROLLERS, NAME, PLACE, uid=body["metadata"]["uid"])
         return body
 
-    patience = Patience.from_params(task.params, task.clock, task.say)
+    patience = Patience.of(task)
     found = patience.until(
         act,
         lambda body: is_settled(body, wished),

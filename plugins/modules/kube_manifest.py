@@ -193,7 +193,7 @@ def converge(task: Task) -> Result:
         task.kube,
         params["name"],
         params["namespace"],
-        Patience.from_params(params, task.clock, task.say),
+        Patience.of(task),
         check=task.check,
         byproducts=frozenset(params["byproducts"]),
     )

@@ -317,7 +317,7 @@ SPEC = Spec(
 def converge(task: Task) -> Result:
     """Bring the named machines to the wished state."""
     machines, around = Machines(task.maas), Surroundings(task.maas)
-    patience = Patience.from_params(task.params, task.clock, task.say)
+    patience = Patience.of(task)
     wait = task.params["wait"]
     entries = entries_of(task.params, EACH)
     find(entries, machines)

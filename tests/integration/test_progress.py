@@ -13,7 +13,7 @@ import ansible_runner
 import pytest
 import yaml
 
-from integration.harness import begun, clean_environment, reach
+from integration.harness import begun, clean_environment, reach, run_playbook
 from lab.simulator import Simulator
 
 DEPLOY = {
@@ -90,3 +90,15 @@ def test_lines_reach_a_pipe_while_the_task_waits(sim: Simulator, tmp_path: Path)
             break
     rest, _none = process.communicate(timeout=60)
     assert process.returncode == 0, rest
+
+
+def test_a_maas_that_hangs_does_not_outlast_the_wait(sim: Simulator, tmp_path: Path) -> None:
+    """A look at the end of a wait has five seconds, and not the minute that an answer may take."""
+    sim.machine("node-1")
+    sim.auto(0)
+    sim.fault("latency", method="GET", path="machines/$", latency=20_000, hits=0, skip=2)
+    task = {"machines": ["node-1"], "state": "deployed", "wait_timeout": 2, "wait_sleep": 0.2}
+    played = run_playbook(tmp_path, [{"metalshift.maas.machine": task}], environment=reach(sim))
+    assert played.results[0]["failure"]["kind"] == "timeout"
+    silent = "MAAS does not answer (no answer within 5 seconds); it was last seen Deploying."
+    assert played.results[0]["msg"].startswith(f"node-1 is not Deployed after 2s: {silent}"), played.output

@@ -36,6 +36,9 @@ class Call:
     breaks: bool = False
     breaks_in_body: bool = False
     hangs: float = 0.0
+    # Seconds between the bytes of the head, or of the body.
+    drips_in_head: float = 0.0
+    drips_in_body: float = 0.0
 
     @property
     def body(self) -> bytes:
@@ -155,12 +158,16 @@ def _handler(maas: ScriptedMaas) -> type[BaseHTTPRequestHandler]:
                 threading.Event().wait(call.hangs)
             if call.breaks:
                 return self._break()
+            if call.drips_in_head:
+                return self._drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", call.drips_in_head)
             self.send_response(call.status)
             self.send_header("Content-Type", call.type)
             self.send_header("Content-Length", str(len(call.body) + (10 if call.breaks_in_body else 0)))
             for name, value in call.headers.items():
                 self.send_header(name, value)
             self.end_headers()
+            if call.drips_in_body:
+                return self._drip(call.body, call.drips_in_body)
             self.wfile.write(call.body)
             return self._break() if call.breaks_in_body else None
 
@@ -170,6 +177,14 @@ def _handler(maas: ScriptedMaas) -> type[BaseHTTPRequestHandler]:
             self.close_connection = True
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_RDWR)
+
+        def _drip(self, content: bytes, pause: float) -> None:
+            """Byte by byte, until nobody listens any more."""
+            for byte in content:
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+                threading.Event().wait(pause)
+            self._break()
 
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing: the tests read `seen`."""

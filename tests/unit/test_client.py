@@ -9,8 +9,11 @@ import time
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK
+from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import ATTEMPTS, Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from unit.scripted_maas import Call, HastyClock, html
@@ -185,11 +188,44 @@ def test_a_server_that_is_silent_is_left_after_the_time_out(play, client):
         client(server, read_timeout=0.05).get("zones/")
 
 
-def test_a_server_that_trickles_is_left_after_the_time_out_too(play):
-    server = play(Call("GET zones/", text="x" * 500_000))
-    maas = Client(Connection(base=server.url, key=ApiKey("a", "b", "c"), read_timeout=30), clock=HastyClock(step=12.0))
-    with pytest.raises(Failure, match="no answer within 30 seconds"):
-        maas.get("zones/")
+@pytest.mark.parametrize("drips", ["drips_in_head", "drips_in_body"])
+def test_a_server_that_drips_is_left_after_the_time_out_too(play, client, drips):
+    """Each byte comes in time, and the whole answer would take minutes."""
+    server = play(Call("POST zones/", text="x" * 5000, **{drips: 0.1}))
+    with pytest.raises(Failure, match=r"no answer within 0\.5 seconds"):
+        client(server, read_timeout=0.5).post("zones/")
+
+
+def waiting(server, seconds: float) -> Client:
+    """A client of a task that waits so long at most, and of a MAAS that may take a minute for an answer."""
+    deadline = Deadline(WALL_CLOCK)
+    deadline.set(seconds)
+    return Client(Connection(base=server.url, key=ApiKey("a", "b", "c"), read_timeout=60), deadline=deadline)
+
+
+def test_a_server_that_hangs_in_a_wait_is_left_when_that_ends(play, monkeypatch):
+    monkeypatch.setattr(client_module, "LEAST_FOR_READS", 0.2)
+    server = play(Call("GET zones/", hangs=30.0, json=[]))
+    with pytest.raises(Failure, match=r"no answer within 0\.5 seconds"):
+        waiting(server, 0.5).get("zones/")
+
+
+@pytest.mark.parametrize(("method", "least"), [("get", "LEAST_FOR_READS"), ("post", "LEAST_FOR_WRITES")])
+def test_a_request_at_the_end_of_a_wait_has_some_seconds_and_is_not_repeated(play, monkeypatch, method, least):
+    monkeypatch.setattr(client_module, least, 0.3)
+    server = play(Call(f"{method.upper()} zones/", hangs=30.0, json=[]))
+    with pytest.raises(Failure, match=r"no answer within 0\.3 seconds"):
+        getattr(waiting(server, 0.0), method)("zones/")
+
+
+def test_a_pause_before_another_attempt_ends_with_the_wait(play, clock):
+    deadline = Deadline(clock)
+    deadline.set(3.0)
+    server = play(*[Call("POST zones/", status=409, **PASSING_CONFLICT)] * 2)
+    maas = Client(Connection(base=server.url, key=ApiKey("a", "b", "c")), clock=clock, deadline=deadline)
+    with pytest.raises(Failure, match="others kept changing"):
+        maas.post("zones/")
+    assert clock.slept == [3.0]
 
 
 def test_a_maas_that_hangs_is_not_asked_five_times(play):

@@ -63,7 +63,7 @@ class Run:
         self.params = {**task.params, "min_memory": _mebibytes(task.params["min_memory"])}
         self.namespace, self.name = task.params["namespace"], task.params["name"]
         self.label = label_of(NODE_POOLS, self.namespace, self.name)
-        self.patience = Patience.from_params(task.params, task.clock, task.say)
+        self.patience = Patience.of(task)
         self.warnings: list[str] = []
 
     def converge(self) -> Result:

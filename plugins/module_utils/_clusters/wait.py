@@ -129,7 +129,7 @@ class Wait:
         self._letting_go = LettingGo(task)
         self._guard = ProviderGuard(task, pools)
         self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
-        self._patience = patience or Patience.from_params(task.params, task.clock, task.say)
+        self._patience = patience or Patience.of(task)
         self._told: Mapping[str, str] = {}
         self._lines: Mapping[str, str] = {}
         self._since: Mapping[str, float] = {}

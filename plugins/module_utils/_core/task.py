@@ -18,6 +18,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.parameters import remove_values
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
@@ -71,13 +72,16 @@ class Task:
         self.clock = clock
         self._trace: Callable[[str], None] = lambda text: trace(line(text))
         self.environment = os.environ if environment is None else environment
+        # Until when it waits, for the requests that it sends meanwhile.
+        self.deadline = Deadline(clock)
         self._apis: list[Api] = []
         self._traced: dict[int, int] = {}
 
     @cached_property
     def maas(self) -> Client:
         """The MAAS that the options name; nothing is sent before its first use."""
-        return self.joined(Client(Connection.from_params(self.params, self.environment), clock=self.clock))
+        connection = Connection.from_params(self.params, self.environment)
+        return self.joined(Client(connection, clock=self.clock, deadline=self.deadline))
 
     @cached_property
     def kube(self) -> Kube:

@@ -7,14 +7,17 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import Clock, in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
+
+if TYPE_CHECKING:
+    from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 
 Seen = TypeVar("Seen")
 
@@ -46,11 +49,15 @@ class Patience:
         self.began = self.clock.now()
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any], clock: Clock, say: Callable[[str], None]) -> Patience:
+    def of(cls, task: Task) -> Patience:
+        """What the options of a task allow; its requests, too, end in that time."""
+        params = task.params
         for option in ("wait_timeout", "wait_sleep"):
             if params[option] <= 0:
                 raise invalid(f"{option} must be more than 0 seconds, not {params[option]}.")
-        return cls(clock, say, float(params["wait_timeout"]), float(params["wait_sleep"]))
+        if params.get("wait", True):
+            task.deadline.set(float(params["wait_timeout"]))
+        return cls(task.clock, task.say, float(params["wait_timeout"]), float(params["wait_sleep"]))
 
     @property
     def waited(self) -> float:

@@ -16,6 +16,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import (
+    LEAST_FOR_READS,
+    LEAST_FOR_WRITES,
+    Deadline,
+    within,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
@@ -50,8 +56,6 @@ LONGEST_RETRY_AFTER = 30.0
 # Attempts end when this many time-outs have passed: a MAAS that hangs is not asked five times.
 TIMEOUTS_TO_SPEND = 2
 LEAST_TO_SPEND = 30.0
-BLOCK = 1 << 16
-
 # A write that ended so may have taken effect: MAAS commits before it talks to a BMC.
 AMBIGUOUS = frozenset({500, 502, 503, 504})
 # A read that ended so is worth repeating. A 500 of a read is MAAS's own defect and comes again.
@@ -67,6 +71,7 @@ class Client:
         *,
         clock: Clock = WALL_CLOCK,
         observe: Callable[[Exchange], None] = lambda _exchange: None,
+        deadline: Deadline | None = None,
     ) -> None:
         if MISSING:
             raise missing_library(MISSING, "requests", "requests-oauthlib")
@@ -75,6 +80,7 @@ class Client:
         self.wrote = False
         self._clock = clock
         self._observe = observe
+        self._deadline = deadline or Deadline(clock)
         self._lock = threading.Lock()
         self._lanes = Lanes(connection.most_at_once, clock.now)
         self._session = requests.Session()
@@ -219,16 +225,18 @@ class Client:
     def _another(self, attempt: int, began: float) -> bool:
         """Whether there may be another attempt, as far as number and time go."""
         longest = max(TIMEOUTS_TO_SPEND * self.connection.read_timeout, LEAST_TO_SPEND)
-        return attempt < ATTEMPTS and self._clock.now() - began < longest
+        return attempt < ATTEMPTS and self._clock.now() - began < longest and not self._deadline.has_passed
 
     def _send(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> Answer:
         """One attempt, freshly signed: MAAS refuses a nonce that it has seen."""
         began = self._clock.now()
+        least = LEAST_FOR_READS if method == "GET" else LEAST_FOR_WRITES
+        seconds = self._deadline.cut(self.connection.read_timeout, least)
         try:
-            answer = self._exchange(method, path, query, form)
+            answer = within(seconds, lambda: self._exchange(method, path, query, form, seconds))
         # Not only the library's own errors: a CA file that is none or a name that cannot be encoded come as others.
         except (OSError, ValueError, HTTPError) as error:
-            answer = errors.as_answer(error, self.connection)
+            answer = errors.as_answer(error, self.connection, seconds)
         self._record(
             Exchange(
                 method=method,
@@ -243,7 +251,9 @@ class Client:
         )
         return answer
 
-    def _exchange(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> Answer:
+    def _exchange(
+        self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]], seconds: float
+    ) -> Answer:
         end_if_orphaned()
         with self._session.request(
             method,
@@ -253,11 +263,10 @@ class Client:
             auth=self._signature,
             verify=self.connection.verify,
             proxies=dict(self.connection.proxies),
-            timeout=(CONNECT_TIMEOUT, self.connection.read_timeout),
+            timeout=(CONNECT_TIMEOUT, seconds),
             allow_redirects=False,
-            stream=True,
         ) as response:
-            content = self._read(response)
+            content = response.content
             answer = Answer(
                 status=response.status_code,
                 # MAAS speaks UTF-8 everywhere; the library would take text/plain for Latin-1.
@@ -272,16 +281,6 @@ class Client:
             return replace(answer, status=0, failure=errors.not_maas(self.connection, "it does not answer in JSON"))
         return answer
 
-    def _read(self, response: requests.Response) -> bytes:
-        """The whole body, within the time-out: the library bounds only the silence between two pieces."""
-        deadline = self._clock.now() + self.connection.read_timeout
-        blocks = []
-        for block in response.iter_content(BLOCK):
-            blocks.append(block)
-            if self._clock.now() > deadline:
-                raise requests.exceptions.ReadTimeout
-        return b"".join(blocks)
-
     def _record(self, exchange: Exchange) -> None:
         with self._lock:
             self.exchanges.append(exchange)
@@ -289,11 +288,12 @@ class Client:
 
     def _pause(self, attempt: int, answer: Answer) -> None:
         if answer.retry_after is not None:
-            self._clock.sleep(min(answer.retry_after, LONGEST_RETRY_AFTER))
+            seconds = min(answer.retry_after, LONGEST_RETRY_AFTER)
         else:
             longest = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE)
             # Spread out, so that many clients that failed together do not come back together.
-            self._clock.sleep(random.uniform(longest / 2, longest))
+            seconds = random.uniform(longest / 2, longest)
+        self._clock.sleep(self._deadline.cut(seconds))
 
 
 def _read_may_be_repeated(answer: Answer) -> bool:

@@ -137,8 +137,8 @@ def not_maas(connection: Connection, how: str = "it does not say which version i
     )
 
 
-def as_answer(error: Exception, connection: Connection) -> Answer:
-    """An exception of the HTTP library as an answer that never came."""
+def as_answer(error: Exception, connection: Connection, seconds: float) -> Answer:
+    """An exception of the HTTP library, after at most so many seconds, as an answer that never came."""
     causes = list(_causes(error))
     names = {type(cause).__name__ for cause in causes}
     if isinstance(error, requests.exceptions.SSLError):
@@ -149,7 +149,7 @@ def as_answer(error: Exception, connection: Connection) -> Answer:
     reason = next((reason for name, reason in REASONS.items() if name in names), "")
     if not reason:
         reason = "the request could not be made ({error})" if unmade else "the connection broke"
-    reason = reason.format(connect=CONNECT_TIMEOUT, read=connection.read_timeout, error=type(error).__name__)
+    reason = reason.format(connect=CONNECT_TIMEOUT, read=round(seconds, 2), error=type(error).__name__)
     unknown_name = any(getattr(cause, "errno", None) == socket.EAI_NONAME for cause in causes)
     return Answer(
         failure=Failure(
@@ -171,6 +171,7 @@ REASONS: Mapping[str, str] = {
     "ConnectTimeout": "no connection within {connect:g} seconds",
     "ReadTimeout": "no answer within {read:g} seconds",
     "ReadTimeoutError": "no answer within {read:g} seconds",
+    "TooLong": "no answer within {read:g} seconds",
 }
 NEVER_SENT = frozenset(
     {"NewConnectionError", "ConnectTimeoutError", "ConnectTimeout", "NameResolutionError", "ProxyError"}

@@ -66,7 +66,7 @@ class Tools:
 
     @cached_property
     def _patience(self) -> Patience:
-        return Patience.from_params(self.task.params, self.task.clock, self.task.say)
+        return Patience.of(self.task)
 
     @cached_property
     def way(self) -> Way:

@@ -99,7 +99,7 @@ class Removal:
 
     def __post_init__(self) -> None:
         task = self.task
-        self.patience = Patience.from_params(task.params, task.clock, task.say)
+        self.patience = Patience.of(task)
         self.caretakers = Caretakers(task, self.wanted.namespace, self.wanted.cluster)
         self.down = TakingDown(task, self.wanted, self.patience, self.caretakers)
 

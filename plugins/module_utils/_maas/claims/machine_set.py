@@ -204,7 +204,7 @@ class Run:
     def __post_init__(self) -> None:
         self.wanted = replace(self.wanted, goal=replace(self.wanted.goal, review=self._review))
         task, wanted = self.task, self.wanted
-        self.patience = Patience.from_params(task.params, task.clock, task.say)
+        self.patience = Patience.of(task)
         self.machines = Machines(task.maas)
         self.claimed = Claimed(task.maas, self.machines, self.patience, wanted.claim)
         form = wanted.goal.forms[Op.ALLOCATE]

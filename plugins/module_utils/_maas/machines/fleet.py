@@ -295,7 +295,9 @@ class Fleet:
         """A failure with what MAAS knows of its cause."""
         if not failure.object:
             failure.object = member.name
-        if failure.kind in ("failed_state", "timeout") and member.machine and not failure.events:
+        is_asked = failure.kind in ("failed_state", "timeout") and member.machine and not failure.events
+        # A MAAS that does not answer is not asked why.
+        if is_asked and not self._trouble:
             failed = self._machines.failed_scripts(member.system_id)
             failure.events = [*self._machines.last_events(member.system_id), *failed]
         return failure
@@ -364,10 +366,12 @@ class Fleet:
         spent = in_words(self._patience.clock.now() - member.since)
         power = member.under_way.power if isinstance(member.under_way, Step) else None
         doing = f"{label} for {spent}" if power is None else f"{label} and not yet powered {power.value} after {spent}"
+        doing = f"it has been {doing}" + (f" ({said})" if said and said != label else "")
+        if self._trouble:
+            doing = f"MAAS does not answer ({self._trouble}); it was last seen {label}"
         return Failure(
             "timeout",
-            f"{member.name} is not {_wished(member)} after {in_words(self._patience.timeout)}: it has been {doing}"
-            + (f" ({said})." if said and said != label else "."),
+            f"{member.name} is not {_wished(member)} after {in_words(self._patience.timeout)}: {doing}.",
             object=member.name,
             reason=f"{label} for {spent}",
             hint="Run the task again to wait on, with a longer wait_timeout if that is normal for this hardware.",

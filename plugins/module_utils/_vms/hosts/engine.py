@@ -37,7 +37,7 @@ DEPLOYED = "Deployed"
 def keep(task: Task) -> Result:
     """Bring a VM host that shall be there to the wished state."""
     wish, hosts = Wish.from_params(task.params), hosts_of(task)
-    patience = Patience.from_params(task.params, task.clock, task.say)
+    patience = Patience.of(task)
     asking = Asking(task, task.params["server_cert"], wish.token)
     sight = look(task, hosts, wish, asking)
     decision = decide(sight, wish, task.check)

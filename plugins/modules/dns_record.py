@@ -133,7 +133,7 @@ dns_record:
 from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.dns_records import RecordEngine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.dns_records import RecordEngine
 
 SPEC = Spec(
     options={

@@ -156,7 +156,7 @@ def run(
     """A program of the environment, in the clone, with the collection and kubernetes.core where Ansible looks."""
     env = environment_of(core)
     base = base or trees.linked(env)
-    path = f"{base}:{ROOT / 'tests'}"
+    path = f"{base}:{ROOT / 'tests'}:{trees.LAB}"
     session.run(
         *env.command(program, *arguments),
         env=env.variables(ANSIBLE_COLLECTIONS_PATH=base, PYTHONPATH=path, **more),
@@ -169,13 +169,13 @@ def run(
     )
 
 
-IN_LAB = ("tests/hosted", "tests/lxd", "tests/lab/kube", "tests/lab/lxd", "tests/lab/programs")
+IN_LAB = ("tests/hosted", "tests/lxd", "lab/tests")
 
 
 def pytest(session: nox.Session, core: str, *arguments: str, cores: str = "") -> None:
     """Two at a time, unless somebody asks for something else: `-- -k claim -x`, or `-- tests/unit/test_wait.py`."""
     if any((ROOT / each.partition("::")[0]).exists() for each in session.posargs):
-        arguments = tuple(each for each in arguments if not each.startswith("tests/"))
+        arguments = tuple(each for each in arguments if not each.startswith(("tests/", "lab/")))
     # What is in a file of theirs shares a lab and hosted clusters that take a while to make. Other tests go, one after
     # the other, to whoever is free. Not xdist_group: pytest-xdist 3.8 does not write it into the names of pytest 9.2.
     in_lab = any(each.startswith(IN_LAB) for each in arguments)
@@ -192,8 +192,8 @@ def pytest(session: nox.Session, core: str, *arguments: str, cores: str = "") ->
 @part("test", "programs")
 def programs(session: nox.Session) -> None:
     """build what the lab runs, once: Kubernetes, HyperShift, Cluster API; LXD's packages and an image"""
-    run(session, MAIN, "python", "-m", "lab", "build", fine=(0, CANNOT_BE_BUILT))
-    run(session, MAIN, "python", "-m", "lab", "lxd", "prepare", fine=(0, CANNOT_RUN))
+    run(session, MAIN, "python", "-m", "metalshift_lab", "build", fine=(0, CANNOT_BE_BUILT))
+    run(session, MAIN, "python", "-m", "metalshift_lab", "lxd", "prepare", fine=(0, CANNOT_RUN))
 
 
 def _sanity(core: str, tags: tuple[str, ...]) -> None:
@@ -234,7 +234,7 @@ def crash(session: nox.Session) -> None:
 @part("test")
 def simulation(session: nox.Session) -> None:
     """the simulated MAAS itself"""
-    pytest(session, MAIN, "tests/lab/simulation", "-m", "not thorough")
+    pytest(session, MAIN, "lab/tests/simulation", "-m", "not thorough")
 
 
 @part("test")
@@ -268,7 +268,7 @@ def journeys(session: nox.Session) -> None:
 @part("verify", needs=("programs",))
 def labs(session: nox.Session) -> None:
     """the lab itself, its LXD, and the programs that it is made of"""
-    pytest(session, MAIN, "tests/lab/programs", "tests/lab/lxd", "tests/lab/kube")
+    pytest(session, MAIN, "lab/tests")
 
 
 @part("verify", needs=("programs",))
@@ -296,7 +296,7 @@ FAMILIES = [core for core in (OLDEST, "2.19") if core in OTHERS and python_for(c
 @part("verify", needs=tuple(f"environment-{core}" for core in FAMILIES))
 def long(session: nox.Session) -> None:
     """what is `thorough` in the suites of `make test`"""
-    folders = ("tests/unit", "tests/integration", "tests/lab/simulation", "tests/chaos")
+    folders = ("tests/unit", "tests/integration", "tests/chaos")
     others = os.pathsep.join(str(environment_of(core).bin / "python") for core in FAMILIES)
     pytest(session, MAIN, *folders, "-m", "thorough and not exhaustive", cores=others)
 
@@ -389,13 +389,15 @@ def generate(session: nox.Session) -> None:
 @part()
 def lab(session: nox.Session) -> None:
     """a lab to try playbooks on: `-- start --name lab`; `make lab` is shorter"""
-    run(session, MAIN, "python", "-m", "lab", *session.posargs, fine=tuple(range(256)))
+    run(session, MAIN, "python", "-m", "metalshift_lab", *session.posargs, fine=tuple(range(256)))
 
 
 @nox.session(venv_backend="none", default=False)
 def simulator(session: nox.Session) -> None:
     """a simulated MAAS in the foreground; Python's standard library is enough for it"""
-    session.run(sys.executable, "-B", "-m", "lab.simulator", *session.posargs, env={"PYTHONPATH": str(ROOT / "tests")})
+    session.run(
+        sys.executable, "-B", "-m", "metalshift_lab.simulator", *session.posargs, env={"PYTHONPATH": str(trees.LAB)}
+    )
 
 
 @nox.session(venv_backend="none", default=False)
@@ -409,7 +411,7 @@ def clean(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False, requires=["clean"])
 def purge(session: nox.Session) -> None:
     """end all labs, and remove environments, programs and downloads too"""
-    session.run(sys.executable, "-B", "-m", "lab", "stop", "--all", env={"PYTHONPATH": str(ROOT / "tests")})
+    session.run(sys.executable, "-B", "-m", "metalshift_lab", "stop", "--all", env={"PYTHONPATH": str(trees.LAB)})
     shutil.rmtree(CACHE, ignore_errors=True)
     session.log("Left: what your Go fetched and compiled for the lab's programs. go clean -cache -modcache frees that.")
 

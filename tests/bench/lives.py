@@ -12,10 +12,10 @@ from pathlib import Path
 
 import ours
 
-from lab.kube.handle import Lab, LabError
-from lab.kube.journey import Journey
-from lab.processes import remains
-from lab.programs import NoPrograms, figures, programs
+from metalshift_lab.kube.handle import Lab, LabError
+from metalshift_lab.kube.journey import Journey
+from metalshift_lab.processes import remains
+from metalshift_lab.programs import NoPrograms, figures, programs
 
 SPEED = 60
 NODES = 2

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.labs import LabError
-from lab.lxd.places import place_for_tests
-from lab.lxd.server import RealLxd
 from lxd.machine import Machine, changes, deployed
+from metalshift_lab.labs import LabError
+from metalshift_lab.lxd.places import place_for_tests
+from metalshift_lab.lxd.server import RealLxd
 
 RUNS: Mapping[str, Mapping[str, Any]] = {
     "first run, with packages and a proof": {},

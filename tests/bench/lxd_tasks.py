@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.labs import LabError
-from lab.lxd.places import place_for_tests
-from lab.lxd.server import RealLxd
+from metalshift_lab.labs import LabError
+from metalshift_lab.lxd.places import place_for_tests
+from metalshift_lab.lxd.server import RealLxd
 
 COLLECTIONS = Path(os.environ["ANSIBLE_COLLECTIONS_PATH"])
 OURS = Path("ansible_collections/metalshift/maas")

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab.kube.handle import Lab
-from lab.kube.journey import CURRENT_PROVIDER, PROVIDER, Journey
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import CURRENT_PROVIDER, PROVIDER, Journey
 
 COLLECTIONS = Path(os.environ["ANSIBLE_COLLECTIONS_PATH"])
 NAME = "ours"

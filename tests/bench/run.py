@@ -24,8 +24,8 @@ import placing
 import vms
 import waits
 
-from lab.simulator import Simulator
-from lab.simulator.contention import COSTS, WORKERS
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.contention import COSTS, WORKERS
 
 DEPLOYMENT = 10.0
 TASKS = 40

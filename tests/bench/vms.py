@@ -10,7 +10,7 @@ from typing import Any
 
 from chaos.runs import Run
 from integration.vm_hosts import Hosts
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 VMS, ZONES = 30, ("az1", "az2", "az3", "az1", "az2", "az3")
 LATENCY = 0.1

@@ -18,10 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api, Object
-from lab.kube.bare import api_server
-from lab.kube.examples import NAMESPACE, hosted_cluster, node_pool
-from lab.programs import NoPrograms, programs
+from metalshift_lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api, Object
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.kube.examples import NAMESPACE, hosted_cluster, node_pool
+from metalshift_lab.programs import NoPrograms, programs
 from unit.kube.shapes import FIRST
 
 COLLECTIONS = Path(os.environ["ANSIBLE_COLLECTIONS_PATH"])

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from lab.simulator import Simulator
-from lab.simulator.http import Request, Response
-from lab.simulator.server import Answer, Server
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.http import Request, Response
+from metalshift_lab.simulator.server import Answer, Server
 
 # What has become of the request when the run dies.
 RECEIVED, COMMITTED, ANSWERED = "received", "committed", "answered"

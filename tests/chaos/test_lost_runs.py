@@ -23,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel imp
 from chaos.assassin import COMMITTED, RECEIVED, Door
 from chaos.runs import Run, playbook
 from chaos.test_machine_set import assert_nothing_left, furnish, succeed, wish
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 SIGNALS = (signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL)
 PYTHONS = [sys.executable, *filter(None, os.environ.get("METALSHIFT_CORES", "").split(os.pathsep))]

@@ -16,8 +16,8 @@ import pytest
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
 from chaos.runs import Run, playbook
 from integration.harness import kill_group
-from lab.simulator import Simulator
-from lab.simulator.model import Machine, Status
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.model import Machine, Status
 
 ZONES = ("az1", "az2", "az3")
 CLAIM = "web"

@@ -14,8 +14,8 @@ import pytest
 from chaos.assassin import COMMITTED, Answer, Door
 from integration.harness import begun, kill_group
 from integration.maintaining import Maintenance
-from lab.simulator import Simulator
-from lab.simulator.http import Request, Response
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.http import Request, Response
 
 STOP = {"vms": "stop", "shutdown": "hard"}
 # A run makes two tags and gives each to the host, makes a third, gives it to the VM that runs, and switches that off:

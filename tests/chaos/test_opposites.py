@@ -11,8 +11,8 @@ import pytest
 from chaos.assassin import HELD, Door
 from chaos.runs import Run
 from chaos.test_machine_set import COUNT, assert_deployed, assert_nothing_left, furnish, held, requests_of, wish
-from lab.simulator import Simulator
-from lab.simulator.model import Status
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.model import Status
 
 # While machines are taken, and while they are deployed.
 SAMPLED = (6, 19)

@@ -15,8 +15,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection i
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import keys
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
 from chaos.runs import Run
-from lab.simulator import Simulator
-from lab.simulator.lxd import servers
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.lxd import servers
 
 MOMENTS = (RECEIVED, COMMITTED, ANSWERED)
 KVM1 = {"name": "kvm1", "power_address": "127.0.0.1:8449", "project": "maas", "password": "sekret"}

@@ -15,8 +15,8 @@ import pytest
 from chaos.assassin import COMMITTED, HELD, Door
 from chaos.runs import Run
 from integration.vm_hosts import Hosts
-from lab.simulator import Simulator
-from lab.simulator.http import Request, Response
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.http import Request, Response
 
 WAYS = ("maas", "lxd")
 SIZE = {"cores": 2, "memory": "2GiB", "disks": [{"size": "8GB"}, {"size": "1GB"}]}

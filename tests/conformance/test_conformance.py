@@ -15,7 +15,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-from lab.simulator import Simulator  # noqa: E402
+from metalshift_lab.simulator import Simulator  # noqa: E402
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="the driver needs Python 3.11")
 

@@ -25,9 +25,9 @@ from typing import Any
 
 import ansible_runner
 
-from lab.kube.handle import Lab
-from lab.programs import NoPrograms, programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.programs import NoPrograms, programs
+from metalshift_lab.simulator import Simulator
 
 HERE = Path(__file__).parent
 TRANSITION = 2.0

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from lab.kube.handle import Lab
+from metalshift_lab.kube.handle import Lab
 
 # What has become of the write when the run dies.
 RECEIVED, COMMITTED, ANSWERED = "received", "committed", "answered"

@@ -28,7 +28,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     SECRETS,
     Kind,
 )
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 from unit.kube.pem import signing_request
 
 INNER, INGRESS = "clusters-demo", "openshift-ingress-operator"

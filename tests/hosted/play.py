@@ -17,7 +17,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import Outcome, Played, clean_environment, run_task
-from lab.kube.handle import Lab
+from metalshift_lab.kube.handle import Lab
 
 
 def reach(lab: Lab) -> dict[str, str]:

@@ -8,9 +8,9 @@ import json
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from lab.kube import audit
-from lab.kube.handle import Lab
-from lab.kube.serving import LOCAL
+from metalshift_lab.kube import audit
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.serving import LOCAL
 
 MAAS, MANAGEMENT, HOSTED = PLACES = ("MAAS", "management", "hosted")
 # The user of the management cluster as whom runs come, and nobody else does.

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.authority import Authority
-from lab.kube.api import NODES, PODS, Object, of_name, of_namespace
-from lab.kube.handle import Lab
-from lab.kube.https import Handler, Server, server_context
-from lab.kube.keeper import plain_environment
-from lab.kube.pods import NODE
+from metalshift_lab.authority import Authority
+from metalshift_lab.kube.api import NODES, PODS, Object, of_name, of_namespace
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.https import Handler, Server, server_context
+from metalshift_lab.kube.keeper import plain_environment
+from metalshift_lab.kube.pods import NODE
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from typing import Any
 
 from hosted.play import played
 from integration.harness import Outcome, Played, run_task
-from lab.kube import examples
-from lab.kube.api import (
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import (
     CLUSTERS,
     HOSTED_CLUSTERS,
     MAAS_CLUSTERS,
@@ -27,8 +27,8 @@ from lab.kube.api import (
     Object,
     Resource,
 )
-from lab.simulator import Simulator
-from lab.simulator.model import Machine
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.model import Machine
 
 RELEASE = "registry.example/release:4.20.8"
 MACHINE_SETS = Resource("cluster.x-k8s.io/v1beta1", "machinesets")

@@ -20,10 +20,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection i
 from hosted.cases import PROVIDER, SSH_KEY
 from hosted.play import run
 from integration.harness import Outcome
-from lab.kube.api import CSRS, Object, of_name
-from lab.kube.examples import IMAGE
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
+from metalshift_lab.kube.api import CSRS, Object, of_name
+from metalshift_lab.kube.examples import IMAGE
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
 from unit.kube.pem import signing_request
 
 NAME = "certified"

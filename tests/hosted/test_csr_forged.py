@@ -29,9 +29,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from integration.harness import Outcome, run_task
-from lab.authority import encoded
-from lab.kube import examples
-from lab.kube.api import (
+from metalshift_lab.authority import encoded
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import (
     CLUSTER_ROLE_BINDINGS,
     CRDS,
     CSRS,
@@ -46,12 +46,12 @@ from lab.kube.api import (
     Object,
     Resource,
 )
-from lab.kube.bare import kinds_of
-from lab.kube.control_plane import ControlPlane
-from lab.kube.keeper import Keeper, plain_environment
-from lab.ports import Ports
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.bare import kinds_of
+from metalshift_lab.kube.control_plane import ControlPlane
+from metalshift_lab.kube.keeper import Keeper, plain_environment
+from metalshift_lab.ports import Ports
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 from unit.kube.pem import signing_request
 
 CLUSTER, NAMESPACE = "demo", "clusters"

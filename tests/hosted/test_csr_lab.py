@@ -18,9 +18,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.lis
 from hosted.play import reach, run
 from hosted.told import WHO_ASKS
 from integration.harness import Outcome, run_task
-from lab.kube.api import MAAS_MACHINES
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey, condition
+from metalshift_lab.kube.api import MAAS_MACHINES
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey, condition
 
 NAME = "signed"
 LIMIT, REST = 300.0, 1.0

@@ -10,8 +10,8 @@ from typing import Any
 from hosted.play import played
 from hosted.test_teardown_bare import api, cluster, folder, left, sim
 from integration.harness import Played
-from lab.kube.api import SECRETS, Api
-from lab.simulator import Simulator
+from metalshift_lab.kube.api import SECRETS, Api
+from metalshift_lab.simulator import Simulator
 
 __all__ = ["api", "folder", "sim"]
 

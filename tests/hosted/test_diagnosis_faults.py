@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from hosted.play import run
-from lab.kube import examples
-from lab.kube.api import MAAS_MACHINES, NODE_POOLS, SECRETS
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import MAAS_MACHINES, NODE_POOLS, SECRETS
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
 
 NAME = "patient"
 SPACE = f"{examples.NAMESPACE}-{NAME}"

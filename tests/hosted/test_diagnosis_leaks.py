@@ -16,11 +16,11 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from integration.harness import run_task
-from lab.kube import examples
-from lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, Api
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, Api
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 MINE = {"metalshift_cluster": "clusters/shop"}
 

@@ -13,9 +13,9 @@ import pytest
 from hosted.play import play
 from integration.documented import block, blocks, playbook
 from integration.harness import Played
-from lab.kube.api import HOSTED_CLUSTERS
-from lab.kube.examples import NAMESPACE
-from lab.kube.handle import Lab
+from metalshift_lab.kube.api import HOSTED_CLUSTERS
+from metalshift_lab.kube.examples import NAMESPACE
+from metalshift_lab.kube.handle import Lab
 
 ROLE, GUIDE = "hosted_openshift/README.md 1", "hosted_clusters_guide.rst"
 PULL_SECRET = json.dumps({"auths": {"registry.example": {"auth": "bGFiOmxhYg=="}}})

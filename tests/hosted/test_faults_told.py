@@ -39,10 +39,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 )
 from hosted import told
 from hosted.told import AROUND, ENDS, LACKING, LATE, LATER, ON_THE_WAY, PASSING, ROLLOUT, SPOILT, STAGES, UPGRADE, Told
-from lab.kube.examples import NAMESPACE, credentials, hosted_cluster
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
-from lab.kube.spoilt import LOAD_BALANCER, Manifests, release
+from metalshift_lab.kube.examples import NAMESPACE, credentials, hosted_cluster
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
+from metalshift_lab.kube.spoilt import LOAD_BALANCER, Manifests, release
 
 #: An operator that failed tries again after ten seconds at the latest; a busy machine takes its own time.
 PATIENCE = 150.0

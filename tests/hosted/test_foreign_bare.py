@@ -21,11 +21,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from hosted.play import played
 from integration.harness import Played, passed_by_awx, run_task
-from lab.kube import examples
-from lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api, Resource
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import HOSTED_CLUSTERS, NAMESPACES, NODE_POOLS, SECRETS, Api, Resource
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 from unit.kube.pem import signing_request
 
 SECRET = "shop-admin-kubeconfig"

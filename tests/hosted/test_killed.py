@@ -23,8 +23,8 @@ import yaml
 from hosted.doors import ANSWERED, COMMITTED, RECEIVED, Doors, doors
 from hosted.play import run
 from integration.harness import begun, clean_environment, kill_group
-from lab.kube.handle import Lab
-from lab.kube.serving import LOCAL
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.serving import LOCAL
 
 NAME = "killed"
 CREATE, DESTROY = "metalshift.maas.create_hosted_cluster", "metalshift.maas.destroy_hosted_cluster"

@@ -13,8 +13,8 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from integration.harness import Outcome, run_task
-from lab.kube.api import CONFIG_MAPS, CRDS, NAMESPACES, SECRETS, Object, Resource
-from lab.kube.handle import Lab
+from metalshift_lab.kube.api import CONFIG_MAPS, CRDS, NAMESPACES, SECRETS, Object, Resource
+from metalshift_lab.kube.handle import Lab
 
 NAME = "manifest-test"
 BEADS = Resource("toys.example/v1", "beads")

@@ -15,9 +15,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 from hosted import grounds
 from integration.arranging import client
 from integration.maintaining import SET, Maintenance
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 OURS = {PAUSED: "true", PAUSED_AS: "kvm1"}
 THEIRS = {PAUSED: "somebody"}

@@ -48,9 +48,9 @@ from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import mod
 from hosted import grounds
 from hosted.cases import CLUSTER, KEYS, LIVES, LOOKING, POOL, PULL_SECRET, WRONG, Life, Wrong
 from integration.harness import MODULES, Outcome, run_task
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 OF_MACHINES = (MACHINES, MAAS_MACHINES, CSRS, INGRESS_CONTROLLERS)
 WRITTEN = (NAMESPACES, HOSTED_CLUSTERS, NODE_POOLS, SECRETS, CONFIG_MAPS, DEPLOYMENTS, *OF_MACHINES)

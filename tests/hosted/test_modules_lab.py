@@ -14,9 +14,9 @@ import pytest
 from hosted.cases import PROVIDER, SSH_KEY
 from hosted.play import another_key, run
 from integration.harness import Outcome
-from lab.kube.api import MACHINES, SECRETS
-from lab.kube.examples import IMAGE
-from lab.kube.handle import Lab
+from metalshift_lab.kube.api import MACHINES, SECRETS
+from metalshift_lab.kube.examples import IMAGE
+from metalshift_lab.kube.handle import Lab
 
 NAME = "modules"
 PLACE = f"clusters-{NAME}"

@@ -19,8 +19,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
 )
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool
 from hosted.cases import RELEASE, SSH_KEY
-from lab.kube.keeper import plain_environment
-from lab.programs import Programs
+from metalshift_lab.kube.keeper import plain_environment
+from metalshift_lab.programs import Programs
 
 LOGINS = '{"auths":{"registry.example":{"auth":"ZHVtbXk6ZHVtbXk="}}}'
 ADDRESS = "192.0.2.10"

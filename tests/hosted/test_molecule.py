@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.lxd.obstacles import obstacles
-from lab.programs import Programs
+from metalshift_lab.lxd.obstacles import obstacles
+from metalshift_lab.programs import Programs
 
 COLLECTION = Path(os.environ["ANSIBLE_COLLECTIONS_PATH"]) / "ansible_collections" / "metalshift" / "maas"
 SCENARIOS = sorted(file.parent.name for file in COLLECTION.glob("extensions/molecule/*/molecule.yml"))

@@ -10,10 +10,10 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import PAUSED_AS
 from hosted.play import run
 from hosted.test_teardown_lab import machine, of
-from lab.kube.api import MAAS_MACHINES, MACHINES
-from lab.kube.examples import NAMESPACE
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
+from metalshift_lab.kube.api import MAAS_MACHINES, MACHINES
+from metalshift_lab.kube.examples import NAMESPACE
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
 
 NAME = "halted"
 

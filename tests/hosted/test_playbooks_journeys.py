@@ -21,10 +21,10 @@ import yaml
 from hosted.play import play, variables
 from hosted.record import PLACES, Record
 from integration.harness import Played, assert_no_secret, assert_no_secret_left, passed_by_awx
-from lab.kube.api import CSRS, HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
-from lab.kube.examples import NAMESPACE
-from lab.kube.handle import Lab
-from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
+from metalshift_lab.kube.api import CSRS, HOSTED_CLUSTERS, NODE_POOLS, NODES, SECRETS, Api, of_name
+from metalshift_lab.kube.examples import NAMESPACE
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import CURRENT_PROVIDER, PROVIDER
 
 CREATE = "metalshift.maas.create_hosted_cluster"
 SCALE = "metalshift.maas.scale_node_pool"

@@ -16,9 +16,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.prefligh
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind
 from hosted.play import run
 from integration.harness import Outcome
-from lab.kube.api import NAMESPACES, Resource
-from lab.kube.handle import Lab
-from lab.kube.journey import CURRENT_PROVIDER, PROVIDER
+from metalshift_lab.kube.api import NAMESPACES, Resource
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import CURRENT_PROVIDER, PROVIDER
 
 MACHINE_CONFIG = {
     "apiVersion": "machineconfiguration.openshift.io/v1",

@@ -15,8 +15,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection i
 from hosted.play import run
 from hosted.test_modules_lab import Hosted
 from integration.harness import Outcome
-from lab.kube.api import MAAS_MACHINES, Object
-from lab.kube.handle import Lab
+from metalshift_lab.kube.api import MAAS_MACHINES, Object
+from metalshift_lab.kube.handle import Lab
 
 NAME = "loops"
 PLACE = f"clusters-{NAME}"

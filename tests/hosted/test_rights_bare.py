@@ -18,10 +18,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 from hosted.cases import CLUSTER, POOL, config_map
 from hosted.stopped import OF_CLUSTER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
-from lab.kube.api import DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, Api, Resource
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.api import DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, Api, Resource
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 RBAC = "rbac.authorization.k8s.io"
 NUMBERS = count()

@@ -17,10 +17,19 @@ from hosted.play import another_key, play
 from hosted.readme import example
 from integration.documented import playbook
 from integration.harness import Played, assert_no_secret
-from lab.kube import examples
-from lab.kube.api import CONFIG_MAPS, DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, PODS, SECRETS, Object, of_name
-from lab.kube.handle import Lab
-from lab.programs import Programs
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    HOSTED_CLUSTERS,
+    NAMESPACES,
+    PODS,
+    SECRETS,
+    Object,
+    of_name,
+)
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.programs import Programs
 
 IMAGE = "registry.example/cluster-api-provider-maas-controller"
 SECRET = "maas-credentials"

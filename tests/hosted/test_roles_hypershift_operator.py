@@ -17,11 +17,11 @@ from hosted.play import play
 from hosted.readme import example
 from hosted.renderer import pods_run
 from integration.harness import Played
-from lab.kube import examples
-from lab.kube.api import CONFIG_MAPS, CRDS, DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, PODS, Object, Resource
-from lab.kube.handle import Lab
-from lab.kube.keeper import plain_environment
-from lab.programs import Programs
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import CONFIG_MAPS, CRDS, DEPLOYMENTS, HOSTED_CLUSTERS, NAMESPACES, PODS, Object, Resource
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.keeper import plain_environment
+from metalshift_lab.programs import Programs
 
 RULES = Resource("monitoring.coreos.com/v1", "prometheusrules")
 NAMESPACE = "hypershift"

@@ -17,11 +17,11 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion import kubernetes
 from hosted.stopped import HASTE, LADDER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
-from lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, NODE_POOLS, SECRETS, Api
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
-from lab.simulator.model import Machine
+from metalshift_lab.kube.api import CLUSTERS, HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, NODE_POOLS, SECRETS, Api
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.model import Machine
 
 PLACE = "clusters-shop"
 PAUSED, GIVEN_UP, NOT_OURS = "cluster.x-k8s.io/paused", "metalshift.maas/given-up", "metalshift.maas/not-ours"

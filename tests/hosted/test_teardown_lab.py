@@ -15,9 +15,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
 from hosted.play import reach, run
 from integration.harness import Outcome
-from lab.kube.api import MAAS_MACHINES, MACHINES, NAMESPACES, SECRETS, Resource
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
+from metalshift_lab.kube.api import MAAS_MACHINES, MACHINES, NAMESPACES, SECRETS, Resource
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
 
 Make = Callable[..., Journey]
 VOLUMES = Resource("v1", "persistentvolumes")

@@ -14,10 +14,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from hosted.stopped import Stopped, destroy, sweep
 from integration.harness import run_task
-from lab.kube.api import HOSTED_CLUSTERS, Api
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.api import HOSTED_CLUSTERS, Api
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 DOMAIN = "one.lab.example"
 NAMES = ("api", "api-int", "*")

@@ -17,10 +17,10 @@ import pytest
 from hosted.cases import CLUSTER
 from hosted.stopped import CONFIG_MAPS, OF_CLUSTER, Stopped, left, objects, remove, sweep
 from integration.harness import run_task
-from lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 # `clusters/prod-x` and `clusters-prod/x`: their control planes have one namespace.
 LIVE, MISSPELT, PLACE = ("clusters", "prod-x"), ("clusters-prod", "x"), "clusters-prod-x"

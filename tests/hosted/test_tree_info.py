@@ -13,9 +13,9 @@ import yaml
 
 from hosted.play import run
 from integration.harness import Outcome
-from lab.kube.api import Api
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
+from metalshift_lab.kube.api import Api
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
 
 NAME = "grown"
 READS = [{"apiGroups": [group], "resources": ["*"], "verbs": ["get", "list"]} for group in ("hypershift.openshift.io",)]

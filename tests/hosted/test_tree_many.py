@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from integration.harness import Outcome, run_task
-from lab.kube import examples
-from lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api
-from lab.kube.bare import api_server
-from lab.programs import Programs
-from lab.simulator import Simulator
+from metalshift_lab.kube import examples
+from metalshift_lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api
+from metalshift_lab.kube.bare import api_server
+from metalshift_lab.programs import Programs
+from metalshift_lab.simulator import Simulator
 
 CLUSTERS, EACH = 50, 3
 

@@ -17,11 +17,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import TOUCHED
 from hosted.told import DOWN, EXPIRES, RESTARTS, STANDS_STILL, STUTTERS, Told
 from hosted.waits import Waiting
-from lab.kube.api import HOSTED_CLUSTERS
-from lab.kube.bare import kinds_of
-from lab.kube.examples import NAMESPACE, hosted_cluster
-from lab.kube.handle import Lab, LabError
-from lab.programs import Programs
+from metalshift_lab.kube.api import HOSTED_CLUSTERS
+from metalshift_lab.kube.bare import kinds_of
+from metalshift_lab.kube.examples import NAMESPACE, hosted_cluster
+from metalshift_lab.kube.handle import Lab, LabError
+from metalshift_lab.programs import Programs
 
 NUMBERS = count(1)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from hosted.waits import Waiting
-from lab.kube.api import MAAS_MACHINES, NODE_POOLS, of_name
-from lab.kube.examples import NAMESPACE
-from lab.kube.handle import Lab
-from lab.kube.journey import Journey
+from metalshift_lab.kube.api import MAAS_MACHINES, NODE_POOLS, of_name
+from metalshift_lab.kube.examples import NAMESPACE
+from metalshift_lab.kube.handle import Lab
+from metalshift_lab.kube.journey import Journey
 
 STAGES = ("services: published", "etcd: has its quorum", "API server: available", "control plane: available")
 

@@ -14,8 +14,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait imp
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from hosted.play import reach
-from lab.kube.examples import NAMESPACE
-from lab.kube.handle import Lab, LabError
+from metalshift_lab.kube.examples import NAMESPACE
+from metalshift_lab.kube.handle import Lab, LabError
 
 SETTINGS: dict[str, Any] = {"maas_validate_certs": True, "maas_timeout": 60.0, "wait_sleep": 2.0}
 

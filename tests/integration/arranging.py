@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 def client(sim: Simulator, key: str = "") -> Client:

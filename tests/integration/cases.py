@@ -10,7 +10,7 @@ from typing import Any
 
 from integration.arranging import client, reserve
 from integration.vm_hosts import Hosts
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 Args = Mapping[str, Any]
 Arrange = Callable[[Simulator], object]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from ansible.template import Templar
 
 from ansible_collections.metalshift.maas.plugins.filter.awx_survey import awx_survey
 from ansible_collections.metalshift.maas.plugins.plugin_utils import _runner
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 ROOT = Path(__file__).resolve().parents[2]
 # Its file is the documentation of an action plugin; see test_playbook_variables.py

@@ -17,7 +17,7 @@ import yaml
 
 from integration.harness import Played, clean_environment, reach, run_task
 from integration.vm_hosts import QUICK, Hosts
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 NO_SCHEDULE = "maas-lxd-host-noschedule"
 PLAYBOOK = "metalshift.maas.maintain_lxd_host"

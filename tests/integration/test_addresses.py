@@ -18,7 +18,7 @@ from ansible_collections.metalshift.maas.plugins.modules import ip_reservation
 from integration.arranging import link, plain_user, reserve
 from integration.cases import LIVES, Case, two_nics
 from integration.harness import run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 CASES = [case for case in LIVES if case.module in ("ip_reservation", "interface_link")]
 STEPS = ("create", "change", "delete")

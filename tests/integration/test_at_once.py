@@ -12,7 +12,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 NODE = {"name": "node-9", "mac_addresses": ["52:54:00:00:99:01"]}
 TASKS: list[tuple[str, dict[str, Any]]] = [

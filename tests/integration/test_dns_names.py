@@ -9,7 +9,7 @@ import pytest
 from integration.arranging import client
 from integration.cases import QUICK, lab_domain
 from integration.harness import run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 def test_a_name_whose_address_went_with_its_machine_is_removed(sim: Simulator) -> None:

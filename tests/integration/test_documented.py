@@ -18,9 +18,9 @@ from integration.documented import EXAMPLES, ROOT, SIMULATOR, blocks, playbook
 from integration.harness import clean_environment, reach
 from integration.maintaining import Maintenance
 from integration.vm_hosts import Hosts
-from lab.authority import self_signed
-from lab.simulator import Simulator
-from lab.simulator.lxd import servers
+from metalshift_lab.authority import self_signed
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.lxd import servers
 
 pytestmark = pytest.mark.playbooks
 

@@ -12,7 +12,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import MAY_BE_EMPTY
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import MODULES, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -30,7 +30,7 @@ from integration.cases import (
     nothing,
 )
 from integration.harness import MODULES, ROOT, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 EVERYTHING = [*(case.module for case in LIVES), *READERS, *(act.module for act in ACTS)]
 

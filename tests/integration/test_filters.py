@@ -15,7 +15,7 @@ from ansible_collections.metalshift.maas.plugins.filter import (
     provider_id,
 )
 from integration.harness import reach, run_playbook
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 def test_the_examples_of_provider_id_run(sim: Simulator, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.lis
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Power, State, Wish
 from ansible_collections.metalshift.maas.plugins.modules.machine import SPEC, converge
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 class LabClock:

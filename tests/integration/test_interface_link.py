@@ -16,7 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.static_a
 from integration.arranging import client, link, reserve
 from integration.cases import QUICK, lab_domain, other_vlan, two_nics
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 def run(sim: Simulator, check: bool = False, **options: Any) -> Outcome:

@@ -11,7 +11,7 @@ import pytest
 from integration.arranging import client, link, reserve
 from integration.cases import MAC_1, MAC_2, one_device, other_vlan, two_nics
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 def run(sim: Simulator, *addresses: Any, check: bool = False, **options: Any) -> Outcome:

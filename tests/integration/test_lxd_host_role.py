@@ -15,7 +15,7 @@ import ansible_runner
 
 from integration.harness import made_of_role, passed_by_awx, reach, run_playbook
 from integration.vm_hosts import Hosts
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 EXTENSIONS = ["projects", "virtual-machines", "custom_block_volumes"]
 MACHINE = {

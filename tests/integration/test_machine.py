@@ -16,7 +16,7 @@ import yaml
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from integration.harness import Outcome, reach, run_playbook, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 SECRETS = ("bmc-secret-7", "user-data-secret")
 BMC = {"power_address": "10.1.0.9", "power_user": "maas", "power_pass": "bmc-secret-7"}

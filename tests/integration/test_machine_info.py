@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from integration.harness import run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 
 @pytest.fixture

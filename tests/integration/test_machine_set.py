@@ -15,8 +15,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from integration.arranging import client
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
-from lab.simulator.model import Machine, Status
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.model import Machine, Status
 
 ZONES = ("az1", "az2", "az3")
 QUICK = {"wait_sleep": 0.02, "wait_timeout": 20}

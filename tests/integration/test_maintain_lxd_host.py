@@ -14,7 +14,7 @@ import pytest
 from integration.harness import passed_by_awx, run_task
 from integration.maintaining import PLAYBOOK, SET, Maintenance
 from integration.vm_hosts import QUICK
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 pytestmark = pytest.mark.playbooks
 

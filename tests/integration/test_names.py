@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 HARDWARE = {"architecture": "amd64", "power_type": "manual"}
 

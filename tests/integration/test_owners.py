@@ -25,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     NODE_POOLS,
     Kind,
 )
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 from unit.clusters.clusters import MARKS, OTHER, sight
 from unit.kube.shapes import NAME, NAMESPACE, available_cluster, control_plane, deployment, maas_machine, machine, pool
 from unit.kube.watched_api import WatchedApi

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from integration.harness import begun, clean_environment, reach, run_playbook
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 DEPLOY = {
     "name": "Deploy two machines",

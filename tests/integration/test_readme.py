@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 pytestmark = [pytest.mark.playbooks, pytest.mark.smoke]
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from integration.harness import Played, assert_no_secret, assert_no_secret_left, reach, run_playbook
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 ZONE = "metalshift.maas.zone"
 # How a task is made to run as an ordinary module.

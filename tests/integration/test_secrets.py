@@ -15,8 +15,8 @@ import pytest
 from integration.harness import assert_no_secret, assert_no_secret_left, reach, run_playbook
 from integration.test_runner import A_MODULE
 from integration.vm_hosts import Hosts
-from lab.authority import self_signed
-from lab.simulator import Simulator
+from metalshift_lab.authority import self_signed
+from metalshift_lab.simulator import Simulator
 
 pytestmark = pytest.mark.playbooks
 

@@ -13,7 +13,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
 from integration.cases import LIVES, Case
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 # Machines have troubles of their own, and tests of their own.
 NAMED = [case for case in LIVES if case.module in ("zone", "resource_pool", "tag", "dns_record")]

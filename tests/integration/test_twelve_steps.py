@@ -8,7 +8,7 @@ import pytest
 
 from integration.cases import LIVES, Case
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
+from metalshift_lab.simulator import Simulator
 
 STEPS = (
     ("create", True),

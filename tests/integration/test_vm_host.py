@@ -20,9 +20,9 @@ from integration.arranging import client
 from integration.cases import LXD, PROMPT, deployed_with_lxd, two_vms_on_kvm1
 from integration.harness import Outcome, assert_no_secret, reach, run_playbook, run_task
 from integration.test_runner import A_MODULE
-from lab.simulator import Simulator
-from lab.simulator.lxd import Disk, Instance, Nic, StoragePool, servers
-from lab.simulator.model import VMHost
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.lxd import Disk, Instance, Nic, StoragePool, servers
+from metalshift_lab.simulator.model import VMHost
 
 KVM1 = {"name": "kvm1", **LXD, **PROMPT}
 CLOSED = ["maas-lxd-host-maintenance", "maas-lxd-host-noschedule"]

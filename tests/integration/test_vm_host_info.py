@@ -11,8 +11,8 @@ import pytest
 from integration.arranging import client
 from integration.cases import two_vms_on_kvm1
 from integration.harness import run_task
-from lab.simulator import Simulator
-from lab.simulator.lxd import Disk, Instance, Nic, Server
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.lxd import Disk, Instance, Nic, Server
 
 NO_SCHEDULE = "maas-lxd-host-noschedule"
 

@@ -17,9 +17,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts import 
 from integration.cases import PROMPT
 from integration.harness import Outcome, run_task
 from integration.test_vm_host import done, instance, registered
-from lab.authority import self_signed
-from lab.simulator import Simulator
-from lab.simulator.lxd import Certificate, Network, Server
+from metalshift_lab.authority import self_signed
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.lxd import Certificate, Network, Server
 
 Change = Callable[[Server], None]
 

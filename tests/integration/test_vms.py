@@ -20,13 +20,13 @@ from integration.cases import Args, Case
 from integration.harness import Outcome, assert_no_secret, run_task
 from integration.test_twelve_steps import STEPS, assert_predicted
 from integration.vm_hosts import QUICK, Hosts
-from lab.authority import self_signed
-from lab.simulator import Simulator, lxd
-from lab.simulator.http import Request, Response
-from lab.simulator.lxd import Certificate, Instance, Network
-from lab.simulator.lxd.door import Door
-from lab.simulator.lxd.instance import RUNNING
-from lab.simulator.server import Answer
+from metalshift_lab.authority import self_signed
+from metalshift_lab.simulator import Simulator, lxd
+from metalshift_lab.simulator.http import Request, Response
+from metalshift_lab.simulator.lxd import Certificate, Instance, Network
+from metalshift_lab.simulator.lxd.door import Door
+from metalshift_lab.simulator.lxd.instance import RUNNING
+from metalshift_lab.simulator.server import Answer
 
 WAYS = ("maas", "lxd")
 SUBNET = "10.99.0.0/24"

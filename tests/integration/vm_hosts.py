@@ -11,9 +11,9 @@ from typing import Any
 
 from integration.arranging import client
 from integration.harness import Outcome, run_task
-from lab.simulator import Simulator
-from lab.simulator.lxd import Server, StoragePool
-from lab.simulator.model import Machine
+from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.lxd import Server, StoragePool
+from metalshift_lab.simulator.model import Machine
 
 GIB = 1024
 FIRST_PORT = 8461

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from integration.conftest import eavesdropped, one_simulator, sim
-from lab.lxd.server import RealLxd
 from lxd.place import Place
+from metalshift_lab.lxd.server import RealLxd
 
 __all__ = ["eavesdropped", "one_simulator", "sim"]
 

@@ -17,9 +17,9 @@ from typing import Any
 import yaml
 
 from integration.harness import Played, clean_environment, reach
-from lab.lxd.nodes import HOST_ARGUMENTS, Node, nodes, remove
-from lab.lxd.server import RealLxd
-from lab.simulator import Simulator
+from metalshift_lab.lxd.nodes import HOST_ARGUMENTS, Node, nodes, remove
+from metalshift_lab.lxd.server import RealLxd
+from metalshift_lab.simulator import Simulator
 
 NAME = "kvm-1"
 ROLE = "metalshift.maas.lxd_host"

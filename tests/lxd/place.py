@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from integration.harness import Outcome, run_task
-from lab.authority import Authority, Pair
-from lab.lxd.local import Refused
-from lab.lxd.server import RealLxd
+from metalshift_lab.authority import Authority, Pair
+from metalshift_lab.lxd.local import Refused
+from metalshift_lab.lxd.server import RealLxd
 
 Args = Mapping[str, Any]
 

@@ -15,9 +15,9 @@ import pytest
 
 from hosted.readme import example
 from integration.harness import Played, assert_no_secret
-from lab.authority import self_signed
-from lab.lxd.server import RealLxd
 from lxd.machine import NAME, Machine, changes, deployed
+from metalshift_lab.authority import self_signed
+from metalshift_lab.lxd.server import RealLxd
 
 # Each run needs a bridge, and most need nothing but that.
 BRIDGE = {"bridge_create": True}

@@ -19,9 +19,9 @@ from chaos.assassin import COMMITTED, Door
 from chaos.runs import Run
 from integration.arranging import client
 from integration.harness import Outcome, run_task
-from lab.lxd.server import RealLxd
-from lab.simulator import Simulator
 from lxd.place import Place
+from metalshift_lab.lxd.server import RealLxd
+from metalshift_lab.simulator import Simulator
 
 WAYS = ("maas", "lxd")
 HOST = "kvm-host"

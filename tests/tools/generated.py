@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trees import ROOT, STATE
+from trees import LAB, ROOT, STATE
 
 MODULES = ROOT / "plugins" / "modules"
 ACTIONS = ROOT / "plugins" / "action"
@@ -147,8 +147,8 @@ def _guides() -> dict[Path, str]:
 
 def _faults() -> Iterator[str]:
     """A row for each fault of the lab, which says itself what there is."""
-    command = [sys.executable, "-m", "lab", "faults", "--json"]
-    table = json.loads(subprocess.check_output(command, cwd=ROOT / "tests", text=True))
+    command = [sys.executable, "-m", "metalshift_lab", "faults", "--json"]
+    table = json.loads(subprocess.check_output(command, cwd=LAB, text=True))
     for name, fault in sorted(table.items()):
         parameters = [key if value is None else f"{key}={value}" for key, value in fault["parameters"].items()]
         shown = " ".join(f"``{each}``" for each in parameters)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nox
 import trees
-from trees import NAME, ROOT, STATE, Environment
+from trees import LAB, NAME, ROOT, STATE, Environment
 
 PLUGINS = "ansible_collections.metalshift.maas.plugins"
 IMPORTER = """\
@@ -24,7 +24,8 @@ TMP_ROOT_DIR = {temporary}
 LINTERS = {
     "ruff check": ("ruff", "check", "--quiet", "."),
     "ruff format": ("ruff", "format", "--check", "--diff", "--quiet", "."),
-    "mypy": ("mypy", "-p", f"{PLUGINS}.module_utils", "-p", f"{PLUGINS}.plugin_utils", "-p", "lab"),
+    "mypy": ("mypy", "-p", f"{PLUGINS}.module_utils", "-p", f"{PLUGINS}.plugin_utils", "-p", "metalshift_lab"),
+    "mypy of the lab": ("mypy", "lab/tests"),
     "mypy of tools": ("mypy", "--python-executable", sys.executable, "noxfile.py", "tests/tools"),
     "generated files": ("python", "tests/tools/generated.py", "--check"),
     "yamllint": ("yamllint", "--strict", "."),
@@ -50,8 +51,8 @@ def run(session: nox.Session, environment: Environment, names: list[str]) -> Non
         tree = copy if name in IN_COPY else base
         variables: dict[str, str | Path] = {
             "ANSIBLE_COLLECTIONS_PATH": tree,
-            "MYPYPATH": f"{base}:{ROOT / 'tests'}:{ROOT / 'tests/tools'}",
-            "PYTHONPATH": f"{base}:{ROOT / 'tests'}",
+            "MYPYPATH": f"{base}:{LAB}:{ROOT / 'lab/tests'}:{ROOT / 'tests/tools'}",
+            "PYTHONPATH": f"{base}:{ROOT / 'tests'}:{LAB}",
         }
         more: list[Path] = []
         where = copy / NAME if tree is copy else ROOT

@@ -35,7 +35,7 @@ subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", *packa
 def run(session: nox.Session, environment: Environment, core: str, *arguments: str) -> None:
     """On what users get; the tests and the lab are read by ruff and mypy."""
     ignored = re.findall(r"^  - (tests/\S+)$", (trees.ROOT / "galaxy.yml").read_text(), re.MULTILINE)
-    base = trees.staged(f"sanity-{core}", environment, without=(*ignored, "tests/lab/", "noxfile.py"))
+    base = trees.staged(f"sanity-{core}", environment, without=(*ignored, "lab/", "noxfile.py"))
     home = CACHE / "ansible-test" / core
     _prepare_home(environment, home)
     folders = [folder for folder in os.environ["PATH"].split(":") if not folder.rstrip("/").endswith("/shims")]

@@ -22,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ROOT / "tests" / "locks"
+# The lab is a package of its own, which tests use without installing it.
+LAB = ROOT / "lab" / "src"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "metalshift-maas"
 # Two clones of one user share environments, programs and downloads, but nothing that is made from their files.
 STATE = CACHE / "clones" / hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:12]

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
-from lab.authority import Authority
+from metalshift_lab.authority import Authority
 from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 EXTENSIONS = ["projects", "certificate_project", "certificate_token"]

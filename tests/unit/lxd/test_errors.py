@@ -13,7 +13,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import ce
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import capabilities, errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import ABILITIES, Capabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer, as_seconds, opened
-from lab import authority
+from metalshift_lab import authority
 
 LXD = "https://lxd:8443"
 

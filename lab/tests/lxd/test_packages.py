@@ -23,8 +23,14 @@ else
     exit 1
 fi
 """
+# Its lock is held for as many calls as {busy} has lines.
 APT_GET = """\
 #!/bin/sh
+if [ -s {busy} ]; then
+    sed -i 1d {busy}
+    echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)"
+    exit 100
+fi
 echo "$*" >> {log}
 case $* in
     *' broken') echo "E: Unable to locate package broken"; exit 100 ;;
@@ -37,7 +43,7 @@ def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the commands of apt-get go; `present` is there."""
     (tmp_path / "there").write_text("present\n")
     for name, text in {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET}.items():
-        (tmp_path / name).write_text(text.format(there=tmp_path / "there", log=tmp_path / "log"))
+        (tmp_path / name).write_text(text.format(**{each: tmp_path / each for each in ("there", "log", "busy")}))
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     return tmp_path / "log"
@@ -69,3 +75,19 @@ def test_what_is_missing_is_installed_in_one_transaction(apt: Path, wanted: list
 def test_what_apt_says_of_a_failure_is_told(apt: Path) -> None:
     with pytest.raises(LabError, match=r"apt-get install failed; its last words:\nE: Unable to locate package broken"):
         packages.install(["broken"], lambda line: None)
+
+
+def test_another_program_that_installs_packages_is_waited_for(apt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "PAUSE", 0.0)
+    apt.with_name("busy").write_text("1\n2\n")
+    said: list[str] = []
+    packages.install(["one"], said.append)
+    assert said[1:] == ["Another program is installing packages; waiting for it"]
+    assert len(apt.read_text().splitlines()) == 2
+
+
+def test_a_program_that_installs_packages_for_too_long_is_told(apt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "PATIENCE", 0.0)
+    apt.with_name("busy").write_text("1\n")
+    with pytest.raises(LabError, match=r"apt-get update failed(.|\n)*held by process 7"):
+        packages.install(["one"], lambda line: None)

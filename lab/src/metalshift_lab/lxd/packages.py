@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from metalshift_lab.labs import LabError
@@ -37,9 +38,12 @@ INSTALL = (
     "--no-install-recommends",
     "--no-upgrade",
     "--option=Dpkg::Options::=--force-unsafe-io",
-    # Another program that installs packages ends some time.
-    "--option=DPkg::Lock::Timeout=300",
 )
+# Another program that installs packages, or another lab, ends some time. apt's own DPkg::Lock::Timeout does not wait
+# for the lock on the lists, which `apt-get update` takes.
+LOCKED = "Could not get lock"
+PATIENCE = 300.0
+PAUSE = 1.0
 
 
 def install(packages: Iterable[str], say: Callable[[str], None]) -> None:
@@ -47,8 +51,8 @@ def install(packages: Iterable[str], say: Callable[[str], None]) -> None:
     if not wanted:
         return
     say(f"Installing {', '.join(wanted[:3])}{f' and {len(wanted) - 3} more' if wanted[3:] else ''} from Debian, once")
-    _apt(["apt-get", "update", "--quiet", "--option=DPkg::Lock::Timeout=300"])
-    _apt([*INSTALL, *wanted])
+    _apt(["apt-get", "update", "--quiet"], say)
+    _apt([*INSTALL, *wanted], say)
 
 
 def missing(packages: Iterable[str]) -> list[str]:
@@ -68,7 +72,20 @@ def plain() -> dict[str, str]:
     return {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
 
 
-def _apt(command: Sequence[str]) -> None:
+def _apt(command: Sequence[str], say: Callable[[str], None]) -> None:
+    begun = time.monotonic()
+    waiting = False
+    while (output := _failure(command)) is not None:
+        if LOCKED not in output or time.monotonic() - begun >= PATIENCE:
+            raise LabError(f"{' '.join(command[:2])} failed; its last words:\n{_end(output)}")
+        if not waiting:
+            say("Another program is installing packages; waiting for it")
+        waiting = True
+        time.sleep(PAUSE)
+
+
+def _failure(command: Sequence[str]) -> str | None:
+    """What a command printed that failed."""
     done = subprocess.run(
         command,
         env=plain(),
@@ -78,8 +95,7 @@ def _apt(command: Sequence[str]) -> None:
         text=True,
         check=False,
     )
-    if done.returncode:
-        raise LabError(f"{' '.join(command[:2])} failed; its last words:\n{_end(done.stdout)}")
+    return done.stdout if done.returncode else None
 
 
 def _end(output: str) -> str:

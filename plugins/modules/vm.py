@@ -15,7 +15,8 @@ author:
 description:
   - Makes a VM on a host that has room for it, has MAAS commission it, and removes it from MAAS and LXD.
   - The hostname is its identity. A run that was killed, wherever that was, is repaired by running the task again.
-  - A VM of an LXD host that runs and that MAAS does not know is left alone, and named, since MAAS would restart it.
+  - A VM of an LXD host that runs and that MAAS does not know is left alone, and named, since MAAS would restart it. So
+    are the disks of a VM that somebody removed in LXD.
   - A VM that exists stays where it is. Its zone, pool, domain and tags are changed.
   - Its cores, memory, pinned cores and huge pages are changeable with O(via=lxd) when it is stopped. MAAS learns the
     new size by commissioning it, which is done at once if it is ready, and by the next run when it is ready again.

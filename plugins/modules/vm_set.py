@@ -21,10 +21,13 @@ description:
     answer, and nothing that exists is moved or made anew.
   - A host is never filled beyond its cores, memory and storage pools, over-commit included. If there is not room for
     all, nothing is made, and the message says for every host why not.
-  - A VM of the same name that another claim or another user holds is never touched.
+  - A VM of the same name that another claim or another user holds is never touched. With O(via=lxd) this is also true
+    of a VM that M(metalshift.maas.vm) made.
   - Where two LXD hosts have a VM of one name, the one that MAAS means is the one of the set. Of the others only those
     are removed that a killed run left half made. All else is left alone, and named with both places.
-  - A VM of an LXD host that runs and that MAAS does not know is left alone, and named, since MAAS would restart it.
+  - A VM of an LXD host that runs and that MAAS does not know is left alone, and named, since MAAS would restart it. So
+    are the disks of a VM that somebody removed in LXD. Its machine is named in a warning, and is the first that a
+    smaller O(count) removes.
 extends_documentation_fragment:
   - metalshift.maas.attributes
   - metalshift.maas.attributes.actiongroup_maas_lxd

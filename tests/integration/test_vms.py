@@ -975,6 +975,79 @@ def test_of_two_vms_that_maas_does_not_know_none_is_taken_or_removed(hosts: Host
         assert (hosts.writes(), copies(hosts, "cp-1")) == ([], ["kvm1", "kvm2"])
 
 
+# -- what is left of a VM that somebody removed ------------------------------------------------------------------------
+
+DISKS = {"disks": [{"size": "8GB"}, {"size": "1GB"}]}
+
+
+@pytest.mark.parametrize("forgotten", [False, True], ids=["known to MAAS", "forgotten"])
+@pytest.mark.parametrize(
+    ("module", "args", "name"), [("vm", {"hostname": "web"}, "web"), ("vm_set", {"claim": "cp"}, "cp-1")]
+)
+def test_a_disk_of_a_vm_that_somebody_removed_stays_and_is_named(
+    hosts: Hosts, module: str, args: Args, name: str, forgotten: bool
+) -> None:
+    count = {"count": 1} if module == "vm_set" else {}
+    assert not hosts.run(module, "lxd", hosts=["kvm2"], **args, **count, **DISKS).failed
+    del hosts.servers["kvm2"].projects["maas"][name]
+    if forgotten:
+        client(hosts.sim).delete(f"machines/{hosts.in_maas[name].system_id}/")
+    hosts.clear()
+    said = f"{name}-disk1 on kvm2 is a disk of {name}, whose VM is gone. It is left alone."
+    for check in (True, False):
+        came = hosts.run(module, "lxd", check=check, **args, **count, **DISKS)
+        assert (said in str(came.msg) + str(came.result.get("warnings")), hosts.volumes) == (True, [f"{name}-disk1"])
+        assert (came.failed, hosts.writes()) == (forgotten, [])
+    came = hosts.run(module, "lxd", **args, state="absent")
+    assert (came.failed, said in came.msg, hosts.volumes) == (True, True, [f"{name}-disk1"])
+    assert hosts.in_maas == {}
+
+
+def test_a_volume_that_somebody_detached_stays_when_its_vm_goes(hosts: Hosts) -> None:
+    assert not hosts.run("vm", "lxd", hostname="web", hosts=["kvm2"], **DISKS).failed
+    vm = hosts.servers["kvm2"].projects["maas"]["web"]
+    vm.switch(True)
+    vm.switch(False)
+    vm.config.pop("volatile.apply_template", None)
+    del vm.devices["disk1"]
+    came = hosts.run("vm", "lxd", hostname="web", state="absent")
+    assert (came.failed, hosts.in_lxd, hosts.volumes) == (False, {}, ["web-disk1"]), came.msg
+
+
+def test_a_smaller_set_gives_up_machines_that_lost_their_vms_first(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=3)
+    lose(hosts, "cp-1")
+    kept = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    assert (kept.failed, kept.changed) == (False, False), kept.msg
+    assert "cp-1 is a machine in MAAS, and its VM on kvm1 is gone." in kept["warnings"][0]
+    foreseen = hosts.run("vm_set", "lxd", claim="cp", count=2, check=True)
+    came = hosts.run("vm_set", "lxd", claim="cp", count=2)
+    assert (came.failed, foreseen["removed"]) == (False, came["removed"]), came.msg
+    assert [(one["hostname"], one["reason"]) for one in came["removed"]] == [("cp-1", "its VM on kvm1 is gone")]
+    assert (sorted(hosts.in_lxd), sorted(hosts.in_maas)) == (["cp-2", "cp-3"],) * 2
+
+
+@pytest.mark.parametrize("wish", [{"count": 1}, {"count": 2}, {"state": "absent"}], ids=str)
+def test_a_vm_that_another_module_made_is_not_of_a_set_of_that_name(hosts: Hosts, wish: Args) -> None:
+    """It is Ready and nobody's in MAAS: LXD alone knows for what it was made."""
+    assert not hosts.run("vm", "lxd", hostname="cp-1").failed
+    hosts.clear()
+    came = hosts.run("vm_set", "lxd", claim="cp", **wish)
+    if "state" in wish:
+        assert (came.failed, came.changed) == (False, False), came.msg
+    else:
+        assert came["failure"]["kind"] == "claimed", came.msg
+        assert "cp-1 on kvm1 was made for cp-1, and not for the claim cp." in came.msg
+    assert (hosts.writes(), list(hosts.in_lxd), list(hosts.in_maas)) == ([], ["cp-1"], ["cp-1"])
+    assert hosts.run("vm", "lxd", hostname="cp-1", state="absent").changed
+
+
+def test_a_vm_of_a_set_can_be_removed_by_its_hostname(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=2)
+    assert hosts.run("vm", "lxd", hostname="cp-2", state="absent").changed
+    assert sorted(hosts.in_lxd) == ["cp-1"]
+
+
 # -- troubles ----------------------------------------------------------------------------------------------------------
 
 

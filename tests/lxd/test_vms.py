@@ -352,3 +352,20 @@ def test_of_two_vms_of_a_name_the_one_of_maas_is_taken_and_the_other_stays(host:
         for name in [each["name"] for each in host.lxd.local.get(f"/1.0/instances{query}&recursion=1")]:
             host.lxd.local("DELETE", f"/1.0/instances/{name}{query}")
         host.lxd.local("DELETE", f"/1.0/projects/{other}")
+
+
+# -- what is left of a VM that somebody removed ------------------------------------------------------------------------
+
+
+def test_disks_of_a_vm_that_somebody_removed_stay(host: RealHost) -> None:
+    host.run("vm_set", "lxd", claim="cp", count=1, **SMALL)
+    state = f"/1.0/instances/cp-1/state?project={host.project}"
+    if host.in_lxd["cp-1"] != "Stopped":
+        host.lxd.local("PUT", state, {"action": "stop", "force": True, "timeout": 30})
+    host.lxd.local("DELETE", f"/1.0/instances/cp-1?project={host.project}")
+    kept = host.run("vm_set", "lxd", claim="cp", count=1, **SMALL)
+    assert not kept.changed
+    assert any("whose VM is gone. It is left alone." in text for text in kept["warnings"]), kept["warnings"]
+    gone = run_task(host.sim, "vm_set", host.options("lxd", {"claim": "cp", "state": "absent"}))
+    assert (gone.failed, "cp-1-disk1 on kvm-host is a disk of cp-1" in gone.msg) == (True, True), gone.msg
+    assert (host.in_lxd, host.in_maas, host.volumes) == ({}, {}, ["cp-1-disk1"])

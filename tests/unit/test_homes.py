@@ -52,7 +52,7 @@ def test_a_machine_whose_mac_addresses_are_not_known_is_where_maas_switches_it()
 
 
 def test_volumes_are_no_vm_and_maas_is_asked_only_if_there_is_a_question() -> None:
-    left = Copy("kvm1", is_vm=False)
+    left = Copy("kvm1", disks=("cp-1-disk1",))
     asked: list[str] = []
     assert home("cp-1", frozenset({OWN}), [left, vm("kvm2", OWN)], lambda: asked.append("") or "kvm1") == Home("kvm2")
     assert asked == []

@@ -239,6 +239,42 @@ def test_what_a_killed_run_made_under_a_name_that_is_taken_goes() -> None:
     assert census("cp", [replace(mine, half_made=False), theirs]).doubles == ()
 
 
+DISK_ALONE = "cp-1-disk1 on host-1 is a disk of cp-1, whose VM is gone. It is left alone."
+
+
+def test_disks_without_a_vm_are_no_member_and_stay() -> None:
+    disks = used(1, 1, disks=("cp-1-disk1",))
+    with pytest.raises(Failure, match="whose VM is gone"):
+        planned(1, [disks])
+    assert [one.text for one in planned(0, [disks]).left] == [DISK_ALONE]
+    # They keep nobody from being the VM of that name, and nothing half made from going.
+    for other, gone in ((vm(1, 2), []), (half(1, 2), []), (half(1, 2, claim="web"), [])):
+        counted = census("cp", [disks, other])
+        assert [one.text for one in counted.doubtful if one.hint] == [DISK_ALONE]
+        assert [one.host for one in counted.doubles] == gone
+        assert [one.host for one in counted.members.values()] == (["host-2"] if other.claim == "cp" else [])
+    several = used(1, 1, disks=("cp-1-disk1", "cp-1-disk2"))
+    assert "cp-1-disk1 and cp-1-disk2 on host-1 are disks of cp-1" in planned(0, [several]).left[0].text
+
+
+def test_a_vm_that_was_made_for_something_else_is_in_the_way() -> None:
+    alone = vm(1, claim="", made_for="cp-1")
+    with pytest.raises(Failure, match=r"cp-1 on host-1 was made for cp-1, and not for the claim cp\."):
+        planned(1, [alone])
+    assert removed(planned(0, [alone])) == ""
+    for mine in (vm(1, claim="", made_for="cp"), vm(1, made_for="db")):
+        assert removed(planned(0, [mine])) == "cp-1"
+
+
+def test_machines_without_vms_go_before_vms_in_use() -> None:
+    found = [vm(1, 1, lost=True), vm(2, 2), vm(3, 3, lost=True), vm(4, 1)]
+    for count, removes in ((3, "cp-3"), (2, "cp-3 cp-1"), (1, "cp-3 cp-1 cp-4"), (4, "")):
+        assert removed(planned(count, found)) == removes
+    hosts = [replace(host, schedulable=host.name != "host-2") for host in hosts_in("a b c")]
+    assert removed(plan(wish(3), hosts, census("cp", found))) == "cp-3"
+    assert "its VM on host-3 is gone" in planned(3, found).remove[0].reason
+
+
 MACHINE = {
     "hostname": "cp-2",
     "owner": None,

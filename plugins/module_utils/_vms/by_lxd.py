@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """VMs that are made in LXD itself, and added to MAAS as machines that it switches there.
 
-A VM is made in this order, each step only if it was not taken before: its volumes, the instance, the machine in MAAS,
-the links of its interfaces. It is removed in the opposite one.
+A VM is made in this order, each step only if it was not taken before: the instance, its volumes, the machine in MAAS,
+the links of its interfaces. It is removed in this one: the machine, the volumes, the instance. So what a killed run
+leaves hangs on an instance that says whose it is, and volumes alone are left by somebody else.
 
 This module util is private to the collection: it may change at any time.
 """
@@ -146,7 +147,7 @@ class ByLxd:
         missing = sorted(set(names) - self._names)
         machines = [one for one in self._machines.listed(hostname=missing) if is_virtual(one)] if missing else []
         self._around.read_power_parameters(machines)
-        return {str(one["hostname"]) for one in machines if self._power_host(one) in self._seen}
+        return {str(one["hostname"]) for one in machines if self._lost_on(one)}
 
     @property
     def _names(self) -> set[str]:
@@ -164,10 +165,18 @@ class ByLxd:
         macs = _macs(machine)
         home = homes.home(name, macs, copies, lambda: self._switched_on(machine, known))
         pod = str((machine.get("pod") or {}).get("name", ""))
+        own = next((one for one in copies if one.is_vm and one.host == home.host), None)
         # What has no MAC address to compare with may be the machine's own.
-        others = [replace(one, half_made=one.half_made and bool(macs)) for one in copies if one.host != home.host]
+        others = [replace(one, half_made=one.half_made and bool(macs)) for one in copies if one is not own]
         unknown = [] if home.doubt else [self._unknown(name, copy) for copy in others]
-        return [Found.of(machine, self._machines.me, host=home.host or pod, doubt=home.doubt), *unknown]
+        known_vm = Found.of(machine, self._machines.me, host=home.host or pod, doubt=home.doubt)
+        made_for, lost = own.claim if own else "", own is None and bool(self._lost_on(machine))
+        return [replace(known_vm, made_for=made_for, lost=lost), *unknown]
+
+    def _lost_on(self, machine: Machine) -> str:
+        """The host on which MAAS switches a machine, if it answers and has no VM of that name."""
+        host = self._power_host(machine)
+        return host if host in self._seen and machine["hostname"] not in self._seen[host].vms else ""
 
     def _copies(self, name: str) -> list[Copy]:
         return [seen.copy(host, name) for host, seen in self._seen.items() if name in seen.claims]
@@ -196,7 +205,7 @@ class ByLxd:
 
     def _unknown(self, name: str, copy: Copy) -> Found:
         """A VM that MAAS does not know: a killed run left it, or somebody made it for himself."""
-        return Found(name, copy.host, claim=copy.claim, known=False, half_made=copy.half_made)
+        return Found(name, copy.host, claim=copy.claim, known=False, half_made=copy.half_made, disks=copy.disks)
 
     # -- making ---------------------------------------------------------------------------------------
 
@@ -239,9 +248,16 @@ class ByLxd:
         if machine is None or refusal(Found.of(machine, self._machines.me), order.claim) is not None:
             return None
         host = self._switched_on_now(machine)
+        if self._made_for(host, order.name) not in ("", order.claim):
+            return None
         if host != order.host:
             self._clear_half_made(order.host, order.name)
         return Made(str(machine["system_id"]), host or order.host)
+
+    def _made_for(self, host: str, name: str) -> str:
+        if host not in self._seen:
+            return ""
+        return instances.refreshed(self._hosts[host].lxd, self._seen[host], name).claims.get(name, "")
 
     def _switched_on_now(self, machine: Machine) -> str:
         self._around.read_power_parameters([machine])

@@ -34,6 +34,8 @@ CLAIM = "user.metalshift_claim"
 LEAVING = "(being removed by metalshift.maas)"
 # What stands between the name of a VM and the number of a volume.
 VOLUME = "-disk"
+# What the device is called that has the volume, with its number.
+DISK = "disk"
 ANY = Attachment(Nic("eth0"))
 # What LXD calls machines, and MAAS.
 ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
@@ -63,7 +65,7 @@ class Instances:
     networks: Mapping[str, tuple[bool, bool]] = field(default_factory=dict)
     # The VMs of the project, by name.
     vms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # Volumes that are ours, by the name of the VM: where they are, and the claim. A killed run may leave them alone.
+    # Volumes that are ours, by the name of the VM: where they are, and the claim.
     volumes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
     # What the instances of the project may have in all.
@@ -79,8 +81,9 @@ class Instances:
         """What there is of a VM."""
         vm = self.vms.get(name)
         if vm is None:
-            # Volumes are made before the VM and removed after it. LXD removes none that another VM has.
-            return Copy(host, claim=self.claims[name], half_made=True, is_vm=False)
+            # Volumes are made after the VM and removed before it: no run leaves them alone, so somebody did.
+            disks = tuple(sorted(path.rpartition("/")[2] for path in self.volumes[name]))
+            return Copy(host, claim=self.claims[name], disks=disks)
         return Copy(host, macs_of(vm), self.claims[name], is_half_made(vm))
 
     def nic(self, network: str) -> dict[str, str]:
@@ -250,9 +253,11 @@ def is_half_made(vm: Mapping[str, Any]) -> bool:
 
     LXD notes of an instance how it was filled, until it is started: a copy, or what comes from an image, is not empty.
     """
+    return is_leaving(vm) or _is_unused(vm)
+
+
+def _is_unused(vm: Mapping[str, Any]) -> bool:
     config: Mapping[str, Any] = vm.get("config") or {}
-    if is_leaving(vm):
-        return True
     filled = config.get("volatile.apply_template") != "create" or any(key.startswith("image.") for key in config)
     return not filled and vm.get("status") == STOPPED
 
@@ -413,6 +418,8 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
         found = _whole(lxd, path, query)
         if found is not None:
             _refuse_strange(found.body, order)
+            if is_half_made(found.body):
+                _add_disks(lxd, seen, found.body, order)
             if is_leaving(found.body):
                 mark_staying(lxd, seen, found.body)
             return _macs(found.body, nics)
@@ -467,7 +474,7 @@ def _create(
         "type": VIRTUAL_MACHINE,
         "source": {"type": "none"},
         "config": _config(seen, order),
-        "devices": {**_disks(lxd, seen, order), **{name: {"name": name, **nic} for name, nic in nics.items()}},
+        "devices": {"root": _root_disk(seen, order), **{name: {"name": name, **nic} for name, nic in nics.items()}},
     }
     what = f"create the VM {order.name} on {order.host}"
     try:
@@ -503,23 +510,27 @@ def _limits_of(size: Size, pins: Iterable[int]) -> dict[str, str]:
     }
 
 
-def _disks(lxd: Lxd, seen: Instances, order: Order) -> dict[str, dict[str, str]]:
-    """The devices of the disks; all but the first are volumes of their own."""
-    first, *others = order.template.all_disks
-    devices = {
-        "root": {
-            "type": "disk",
-            "path": "/",
-            "pool": first.pool or seen.default_storage,
-            "size": str(first.size),
-            "boot.priority": "0",
-        }
-    }
-    for number, disk in enumerate(others, start=1):
+def _root_disk(seen: Instances, order: Order) -> dict[str, str]:
+    """The device of the first disk."""
+    first = order.template.all_disks[0]
+    where = {"type": "disk", "path": "/", "pool": first.pool or seen.default_storage}
+    return {**where, "size": str(first.size), "boot.priority": "0"}
+
+
+def _add_disks(lxd: Lxd, seen: Instances, vm: Mapping[str, Any], order: Order) -> None:
+    """The other disks, which are volumes of their own.
+
+    They come after the VM: volumes that a killed run leaves are those of a VM that says so.
+    """
+    there = {device.get("source") for device in (vm.get("devices") or {}).values()}
+    devices = {}
+    for number, disk in enumerate(order.template.all_disks[1:], start=1):
         name, pool = f"{order.name}{VOLUME}{number}", disk.pool or seen.default_storage
-        _make_volume(lxd, seen, pool, name, disk, order.claim)
-        devices[f"disk{number}"] = {"type": "disk", "pool": pool, "source": name}
-    return devices
+        if name not in there:
+            _make_volume(lxd, seen, pool, name, disk, order.claim)
+            devices[f"{DISK}{number}"] = {"type": "disk", "pool": pool, "source": name}
+    if devices:
+        _write(lxd, seen, order.name, f"give the VM {order.name} its disks", devices=devices)
 
 
 def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk, claim: str) -> None:
@@ -530,7 +541,7 @@ def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk, cl
     try:
         lxd.post(collection, body, query, what=f"create the volume {name}", settled=settled)
     except Failure as failure:
-        # A run that was killed before it made the VM.
+        # A run that was killed before it attached it to the VM.
         if not errors.exists_already(failure):
             raise
 
@@ -539,7 +550,7 @@ def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk, cl
 
 
 def remove(lxd: Lxd, seen: Instances, name: str, *, stops: bool = True) -> bool:
-    """Remove a VM and its volumes; whether there was something. What is on its disks is lost."""
+    """Remove a VM and its volumes; whether it was there. What is on its disks is lost."""
     query = {"project": seen.project}
     path = f"instances/{segment(name, 'name of an instance')}"
     found = lxd.find(path, query, what=f"show the VM {name}")
@@ -549,11 +560,27 @@ def remove(lxd: Lxd, seen: Instances, name: str, *, stops: bool = True) -> bool:
     if stops and found is not None and found.body.get("status") != STOPPED:
         body = {"action": "stop", "force": True, "timeout": STOP_LIMIT}
         lxd.put(f"{path}/state", body, query, what=f"stop the VM {name}", settled=lambda: _is_stopped(lxd, path, query))
-    gone = found is not None and lxd.delete(path, query, what=f"remove the VM {name}")
-    volumes = seen.volumes.get(name, {})
-    for volume in volumes:
+    if found is None:
+        return False
+    for volume in _detach_volumes(lxd, seen, name, found.body):
         lxd.delete(volume, query, what=f"remove the volume {volume.rpartition('/')[2]}")
-    return gone or bool(volumes)
+    return lxd.delete(path, query, what=f"remove the VM {name}")
+
+
+def _detach_volumes(lxd: Lxd, seen: Instances, name: str, vm: Mapping[str, Any]) -> list[str]:
+    """Take a VM's volumes from it, which goes when they have gone; where they are.
+
+    One that somebody has detached is his by now, unless the VM was never used.
+    """
+    own = seen.volumes.get(name, {})
+    devices: Mapping[str, Mapping[str, Any]] = vm.get("devices") or {}
+    numbers = {volume: volume.rpartition(VOLUME)[2] for volume in own}
+    going = [volume for volume in own if f"{DISK}{numbers[volume]}" in devices or _is_unused(vm)]
+    names = {volume.rpartition("/")[2] for volume in going}
+    attached = {device: {"type": "none"} for device, told in devices.items() if told.get("source") in names}
+    if attached:
+        _write(lxd, seen, name, f"take its disks from the VM {name}", devices=attached)
+    return going
 
 
 def _refuse_another(seen: Instances, name: str, vm: Mapping[str, Any]) -> None:

@@ -96,7 +96,8 @@ def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) 
         result.foresee(vm, changed=bool(steps), waits=task.params["wait"])
     else:
         tools.crew.bring([vm], wanted.template.wished)
-    warnings = [*left_out(tools.way), *(one.text for one in there.doubtful), *resize.outdated(vm)]
+    loss = there.member.loss if there.member else ""
+    warnings = [*left_out(tools.way), *filter(None, [loss]), *(one.text for one in there.doubtful), *resize.outdated(vm)]
     return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
 
@@ -104,7 +105,7 @@ def _there(tools: Tools, wanted: Wanted, machine: Machine | None) -> Namesakes:
     """What there is of the name."""
     found = tools.way.found([machine] if machine else [], [wanted.name])
     # The machine of that hostname is meant, whoever holds it: what may be done with it is decided later.
-    meant = [replace(one, claim=wanted.name) if one.known else one for one in found]
+    meant = [replace(one, claim=wanted.name, made_for="") if one.known else one for one in found]
     strangers = [one for one in meant if one.claim != wanted.name]
     if strangers and len(strangers) == len(meant):
         return Namesakes(taken=_stranger(strangers[0]))

@@ -99,6 +99,7 @@ def converge_set(task: Task) -> Result:
     warnings = [
         *left_out(tools.way, wanted.count),
         *(one.text for one in there.census.doubtful if one not in decided.left),
+        *filter(None, (one.loss for one in decided.keep)),
         *_resized(vms, wanted.template),
     ]
     if task.check:

@@ -23,8 +23,12 @@ class Copy:
     claim: str = ""
     # Whether it proves to be what a run left: never started and made empty, or marked as being removed.
     half_made: bool = False
-    # Whether the VM is there, and not volumes alone.
-    is_vm: bool = True
+    # Where the VM itself is gone, the volumes that are its disks.
+    disks: tuple[str, ...] = ()
+
+    @property
+    def is_vm(self) -> bool:
+        return not self.disks
 
 
 @dataclass(frozen=True)

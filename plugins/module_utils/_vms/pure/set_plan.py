@@ -95,6 +95,13 @@ class Found:
     half_made: bool = False
     # Why nobody can say which VM the machine is, in words.
     doubt: str = ""
+    # What the VM of a machine says of itself in LXD: for what it was made. MAAS forgets the claim of a machine that
+    # nobody has.
+    made_for: str = ""
+    # Whether MAAS switches the machine on a host that has no VM of its name.
+    lost: bool = False
+    # The volumes that are all that is left of a VM.
+    disks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "", doubt: str = "") -> Found:
@@ -116,6 +123,16 @@ class Found:
     @property
     def vm(self) -> Vm:
         return Vm(self.name, self.host)
+
+    @property
+    def loss(self) -> str:
+        """That the machine has no VM any more, as a sentence; empty if it has one."""
+        return (
+            f"{self.name} is a machine in MAAS, and its VM on {self.host} is gone. A smaller count removes it first; "
+            "metalshift.maas.vm with state: absent removes it now."
+            if self.lost
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -142,11 +159,11 @@ class Doubtful:
     text: str
     # Whether it says that it is of this claim.
     is_own: bool = True
+    hint: str = "See which one is needed, remove the other in its LXD, and run the task again."
 
     @property
     def failure(self) -> Failure:
-        hint = "See which one is needed, remove the other in its LXD, and run the task again."
-        return Failure("conflict", self.text, self.name, hint=hint)
+        return Failure("conflict", self.text, self.name, hint=self.hint)
 
 
 @dataclass(frozen=True)
@@ -177,7 +194,21 @@ def census(claim: str, found: Iterable[Found]) -> Census:
 
 
 def namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
-    """Sort what was found under one name."""
+    """Sort what was found under one name. What is on disks without a VM, nobody knows: they are no VM of it."""
+    listed = tuple(found)
+    disks = [one for one in listed if one.disks and refusal(one, claim) is None]
+    vms = [one for one in listed if one not in disks]
+    sorted_out = _namesakes(claim, vms) if vms else Namesakes()
+    left = tuple(_without_vm(one) for one in sorted(disks, key=lambda one: natural(one.host)))
+    is_free = sorted_out.member is None and sorted_out.taken is None
+    return replace(
+        sorted_out,
+        doubtful=(*sorted_out.doubtful, *left),
+        taken=left[0].failure if left and is_free else sorted_out.taken,
+    )
+
+
+def _namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
     # The machine of MAAS first: there a hostname exists once. What has been in use before what never was.
     ordered = sorted(found, key=lambda one: (not one.known, one.half_made, natural(one.host)))
     refusals = [(one, refusal(one, claim)) for one in ordered]
@@ -221,6 +252,14 @@ def _nowhere_known(found: Found, several: Sequence[Found]) -> Doubtful:
     return Doubtful(found.name, found.host, text)
 
 
+def _without_vm(found: Found) -> Doubtful:
+    """Disks of a VM that somebody removed."""
+    are, left = ("are disks", "They are") if len(found.disks) > 1 else ("is a disk", "It is")
+    text = f"{' and '.join(found.disks)} on {found.host} {are} of {found.name}, whose VM is gone. {left} left alone."
+    hint = "If nobody needs what is on it, remove it in its LXD; or rename it there. Then run the task again."
+    return Doubtful(found.name, found.host, text, hint=hint)
+
+
 def _in_use(found: Found) -> Doubtful:
     """A VM that MAAS does not know, although it has been started: nobody knows what is on its disks."""
     text = f"{found.name} on {found.host} has been in use, and MAAS does not know it. It is left alone."
@@ -236,6 +275,9 @@ def refusal(found: Found, claim: str) -> Failure | None:
         return None
     if found.claim:
         return Failure("claimed", f"{name} is held by claim {found.claim}.", name, hint="Choose another claim.")
+    if found.made_for not in ("", claim):
+        sentence = f"{name} on {found.host} was made for {found.made_for}, and not for the claim {claim}."
+        return Failure("claimed", sentence, name, hint="Choose another claim, or remove that VM first.")
     if found.owner and not found.cluster:
         hint = "Choose another claim, or release it first."
         return Failure("claimed", f"{name} is held by user {found.owner}, under no claim.", name, hint=hint)
@@ -399,13 +441,19 @@ def _refuse_hosted(found: Found) -> None:
 
 
 def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) -> tuple[Leaving, ...]:
-    going = leaving((one.vm for one in members.values()), len(members) - wish.count, hosts)
+    number = len(members) - wish.count
+    # A machine without a VM before one that somebody may use.
+    lost = leaving((one.vm for one in members.values() if one.lost), number, hosts)
+    live = leaving((one.vm for one in members.values() if not one.lost), number - len(lost), hosts)
     closed = {host.name for host in hosts if not host.schedulable}
-    for vm in going:
+    for vm in (*lost, *live):
         _refuse_hosted(members[vm.name])
     last = f"one of the last: {wish.count} of {len(members)} stay"
     return tuple(
-        Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in going
+        [
+            *(Leaving(members[vm.name], f"its VM on {vm.host} is gone") for vm in lost),
+            *(Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in live),
+        ]
     )
 
 

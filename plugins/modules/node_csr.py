@@ -69,7 +69,8 @@ notes:
   - Nodes renew the certificates with which they serve. Where HyperShift's own approver does not run, or does not know
     the addresses of machines, run this module regularly.
   - It needs the right to C(approve) for both signers of kubelets and to C(update)
-    C(certificatesigningrequests/approval) in the hosted cluster. The kubeconfig that the cluster publishes has it.
+    C(certificatesigningrequests/approval) in the hosted cluster. Where several requests of one machine wait, it also
+    needs the right to C(patch) C(certificatesigningrequests). The kubeconfig that the cluster publishes has both.
 seealso:
   - module: metalshift.maas.node_pool
   - module: metalshift.maas.hosted_cluster_info

@@ -12,22 +12,28 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography import x509
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates import approval as approving
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     BOOTSTRAP_GROUPS,
     BOOTSTRAP_USER,
     CLIENT,
     SERVING,
+    Verdict,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import kinds
+from integration.arranging import client
 from integration.harness import Outcome, run_task
 from metalshift_lab.authority import encoded
 from metalshift_lab.kube import examples
@@ -160,6 +166,14 @@ class Scene:
     def run(self, *, check: bool = False, **options: Any) -> Outcome:
         args = {"name": CLUSTER, "kubeconfig": str(self.plane.kubeconfig_file), **options}
         return run_task(self.sim, "node_csr", args, check=check)
+
+    def look(self) -> tuple[Kube, Sight, list[Verdict]]:
+        """What a task sees at this moment and makes of it, before it approves anything."""
+        kube = Kube(Access.from_params({"kubeconfig": self.plane.kubeconfig}, {}))
+        seen = sight(kube, NAMESPACE, CLUSTER)
+        seen = replace(seen, nodes=kube.list(kinds.NODES), requests=kube.list(kinds.CSRS))
+        machines = {one["system_id"]: one for one in client(self.sim).get("machines/")}
+        return kube, seen, approving.look(seen, machines)
 
     def conditions(self, name: str) -> list[str]:
         found = self.api.get(CSRS, name)
@@ -486,6 +500,26 @@ def test_a_deployment_of_a_machine_gets_one_client_certificate(scene: Scene) -> 
     assert scene.conditions("second") == []
     assert by_name(scene.run(reissue=[node]))["second"]["approved"]
     assert scene.certificate("second")
+
+
+@pytest.mark.parametrize("first", ["older", "newer"])
+def test_two_tasks_at_the_same_moment_give_a_machine_one_certificate(scene: Scene, first: str) -> None:
+    """The second request came between the looks of two tasks, and each would approve the newest that it knows of."""
+    node = scene.machine("worker-1")
+    scene.client("older", node)
+    looks = {"older": scene.look()}
+    time.sleep(1.1)
+    scene.client("newer", node)
+    looks["newer"] = scene.look()
+    found = {}
+    for name in (first, *looks.keys() - {first}):
+        kube, seen, verdicts = looks[name]
+        assert [one.name for one in verdicts if one.approved] == [name]
+        found[name] = next(one for one in approving.approve(kube, seen, verdicts) if one.name == name)
+    (second,) = looks.keys() - {first}
+    assert (found[first].approved, found[second].approved, found[second].reason) == (True, False, "changed")
+    assert (scene.conditions(first), scene.conditions(second)) == (["Approved"], [])
+    assert not scene.run().changed
 
 
 def test_a_machine_that_has_a_node_gets_no_certificate_for_another(scene: Scene) -> None:

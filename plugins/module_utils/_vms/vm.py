@@ -97,7 +97,12 @@ def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) 
     else:
         tools.crew.bring([vm], wanted.template.wished)
     loss = there.member.loss if there.member else ""
-    warnings = [*left_out(tools.way), *filter(None, [loss]), *(one.text for one in there.doubtful), *resize.outdated(vm)]
+    warnings = [
+        *left_out(tools.way),
+        *filter(None, [loss]),
+        *(one.text for one in there.doubtful),
+        *resize.outdated(vm),
+    ]
     return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
 

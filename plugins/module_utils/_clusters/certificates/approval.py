@@ -8,6 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import time
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from ipaddress import ip_address
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     MAX_AGE,
     SIGNERS,
+    STRANGE,
     Host,
     Node,
     Request,
@@ -33,7 +35,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.pro
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import NODES, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CSRS, NODES, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -52,6 +54,8 @@ VOUCHED = frozenset({Status.DEPLOYING, Status.DEPLOYED})
 DOUBTS: Mapping[str, str] = {"foreign": "held", "free": "held", "unsure": "doubtful"}
 # What cannot be told without MAAS.
 MAAS_KNOWS = frozenset({"not_in_maas", "unknown_machine"})
+# Written on a request before another one of the same machine is approved.
+PASSED_OVER = "metalshift.maas/passed-over-for"
 # What an approval is answered with when others have been quicker.
 CHANGED, GONE_MEANWHILE = "changed", frozenset({"conflict", "not_found"})
 
@@ -126,8 +130,26 @@ def approve(hosted: Kube, seen: Sight, verdicts: Iterable[Verdict]) -> list[Verd
 
     A machine that has a Node by now gets no second client certificate, whatever was seen.
     """
-    requests = {_name(body): body for body in pending(seen)}
-    return [_approved(hosted, requests[one.name], one) if one.approved else one for one in verdicts]
+    requests, judged = {_name(body): body for body in pending(seen)}, list(verdicts)
+    rivals = _rivals(requests, judged)
+    return [
+        _approved(hosted, requests[one.name], one, rivals.get(one.name, ())) if one.approved else one for one in judged
+    ]
+
+
+def _rivals(requests: Mapping[str, Object], judged: Sequence[Verdict]) -> dict[str, list[str]]:
+    """For each request of a client that is approved: those of the same machine with other keys that wait."""
+    of_machine: dict[str, list[str]] = defaultdict(list)
+    for one in judged:
+        if one.kind == "client" and one.machine and one.reason not in STRANGE:
+            of_machine[one.machine].append(one.name)
+    several = {name for names in of_machine.values() if len(names) > 1 for name in names}
+    keys = {name: _key(requests[name]) for name in several}
+    return {
+        one.name: [name for name in of_machine[one.machine] if keys[name] != keys[one.name]]
+        for one in judged
+        if one.approved and one.name in several
+    }
 
 
 def pending(seen: Sight) -> list[Object]:
@@ -140,10 +162,12 @@ def requests_of(seen: Sight, approved: Collection[str] = ()) -> list[Request]:
     return [_request(body, _outcome(body, approved)) for body in seen.requests or ()]
 
 
-def _approved(hosted: Kube, request: Object, verdict: Verdict) -> Verdict:
+def _approved(hosted: Kube, request: Object, verdict: Verdict, rivals: Iterable[str]) -> Verdict:
     try:
         if verdict.kind == "client" and hosted.get(NODES, verdict.node) is not None:
             return verdict.refused("node_exists", f"The machine has the Node {verdict.node} by now.")
+        if quicker := next((rival for rival in rivals if not _pass_over(hosted, rival, verdict.name)), None):
+            return verdict.refused(CHANGED, f"{quicker} of the same machine has just been answered by somebody else.")
         hosted.approve(request, reason=REASON, message=MESSAGE.format(**vars(verdict)))
     except Failure as failure:
         if failure.kind in GONE_MEANWHILE:
@@ -152,6 +176,22 @@ def _approved(hosted: Kube, request: Object, verdict: Verdict) -> Verdict:
             return verdict.refused("not_answered", str(failure))
         raise
     return verdict
+
+
+def _pass_over(hosted: Kube, rival: str, name: str) -> bool:
+    """Keep another task from approving a request; whether it had not been answered before.
+
+    Of two tasks that look at the same moment, one may know of a request that the other does not know of yet, and each
+    would approve the one that is the newest to it. Whoever approves does so only with the request as it was read: the
+    API refuses it after this, and that task looks again.
+    """
+    mark = {"metadata": {"annotations": {PASSED_OVER: f"{name} {uuid.uuid4().hex}"}}}
+    try:
+        return not _conditions(hosted.patch(CSRS, rival, "", mark))
+    except Failure as failure:
+        if failure.kind != "not_found":
+            raise
+        return True
 
 
 # -- the machines of a cluster, vouched for or not --------------------------------------------------------------------
@@ -274,6 +314,11 @@ def _request(body: Object, outcome: str) -> Request:
         trouble=trouble,
         outcome=outcome,
     )
+
+
+def _key(body: Object) -> str:
+    asked = _request(body, "").asked
+    return asked.key if asked else ""
 
 
 def as_time(stamp: str) -> float:

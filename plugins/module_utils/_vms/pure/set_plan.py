@@ -449,11 +449,9 @@ def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) ->
     for vm in (*lost, *live):
         _refuse_hosted(members[vm.name])
     last = f"one of the last: {wish.count} of {len(members)} stay"
-    return tuple(
-        [
-            *(Leaving(members[vm.name], f"its VM on {vm.host} is gone") for vm in lost),
-            *(Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in live),
-        ]
+    return (
+        *(Leaving(members[vm.name], f"its VM on {vm.host} is gone") for vm in lost),
+        *(Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in live),
     )
 
 

@@ -76,7 +76,10 @@ machines:
       reason: its disks were erased
 """
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import Erasing, Erasure
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import (
+    DiskErasure,
+    MachineErasure,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
@@ -96,7 +99,7 @@ SPEC = Spec(
 def converge(task: Task) -> Result:
     """Erase the named machines as far as they are free."""
     params = task.params
-    erasing = Erasing(task, Patience.of(task), params["claim"])
+    erasing = DiskErasure(task, Patience.of(task), params["claim"])
     found = Machines(task.maas).find(params["machines"])
     unknown = [name for name, machine in found.items() if machine is None]
     if unknown:
@@ -109,7 +112,7 @@ def converge(task: Task) -> Result:
     wanted = {machine["system_id"]: machine for machine in (*found.values(), *erasing.remembered()) if machine}
     plan = Plan([Step("erase", address(machine)) for machine in wanted.values()])
     if task.check:
-        ended = [Erasure(system_id, address(machine)) for system_id, machine in wanted.items()]
+        ended = [MachineErasure(system_id, address(machine)) for system_id, machine in wanted.items()]
         return Result(changed=bool(plan), values={"machines": [one.to_dict() for one in ended]}, plan=plan)
     erasing.remember(wanted)
     ended = erasing.erase(wanted.values(), wait=params["wait"])

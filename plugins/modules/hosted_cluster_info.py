@@ -332,8 +332,13 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters import listing
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import Grove, Owner, owners, tree
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import (
+    MachineUser,
+    TreeSources,
+    owners,
+    tree,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
@@ -378,7 +383,7 @@ def converge(task: Task) -> Result:
     platforms = None
     if "infrastructure" in gather:
         seen, platforms = listing.with_platforms(task.kube, seen)
-    grove = Grove(
+    grove = TreeSources(
         now=time.time(),
         machines="machines" in gather,
         maas=in_maas.machines if in_maas else None,
@@ -392,7 +397,7 @@ def converge(task: Task) -> Result:
     return Result(changed=False, values=values, warnings=warnings)
 
 
-def with_kubeconfigs(task: Task, seen: Sequence[Sight]) -> tuple[list[Sight], dict[str, str]]:
+def with_kubeconfigs(task: Task, seen: Sequence[ClusterSnapshot]) -> tuple[list[ClusterSnapshot], dict[str, str]]:
     """The kubeconfigs by cluster; one that is not taken is a trouble of its own cluster, not of the others."""
     found, after = {}, []
     for one in seen:
@@ -419,7 +424,7 @@ def wished(task: Task) -> set[str]:
     return gather
 
 
-def looked_at(task: Task, gather: set[str]) -> list[Sight]:
+def looked_at(task: Task, gather: set[str]) -> list[ClusterSnapshot]:
     """The clusters that the options name."""
     name, namespace = task.params["name"], task.params["namespace"]
     needs_machines = gather & {"machines", "nodes"} or task.params["system_id"] or task.params["node"]
@@ -433,7 +438,7 @@ def looked_at(task: Task, gather: set[str]) -> list[Sight]:
     return listing.all_with_hosted(task, seen, **hosted) if any(hosted.values()) else seen
 
 
-def marked_only(task: Task, found: Sequence[Owner]) -> list[str]:
+def marked_only(task: Task, found: Sequence[MachineUser]) -> list[str]:
     """What MAAS itself has to say of a machine that no cluster names."""
     named = task.params["system_id"] or task.params["node"]
     if found or not listing.has_maas(task):
@@ -448,7 +453,7 @@ def marked_only(task: Task, found: Sequence[Owner]) -> list[str]:
     return [f"No cluster names {named}, but MAAS has it marked as held for {held_by}."] if held_by else []
 
 
-def with_troubles(seen: Sequence[Sight], in_maas: InMaas | None) -> list[Sight]:
+def with_troubles(seen: Sequence[ClusterSnapshot], in_maas: InMaas | None) -> list[ClusterSnapshot]:
     """A MAAS that did not answer is a trouble of each tree that lacks its machines."""
     if in_maas is None or not in_maas.trouble:
         return list(seen)

@@ -115,7 +115,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan im
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published, as_text
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig_file import Entries, KubeconfigFile
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig_file import (
+    KubeconfigEntries,
+    KubeconfigFile,
+)
 
 MODE = 0o600
 SHOWN_MODE = f"{MODE:04o}"
@@ -145,14 +148,14 @@ def _present(task: Task, file: KubeconfigFile) -> Result:
     namespace, name = task.params["namespace"], task.params["name"]
     published = _published(task)
     there = file.read()
-    found = Entries.of(there.content, namespace, name) if there else None
+    found = KubeconfigEntries.of(there.content, namespace, name) if there else None
     if found and found.has_others and not (task.params["merge"] or task.params["backup"]):
         raise _others(file, found)
     if task.params["merge"]:
         file.must_be_no_link()
         if found:
             found.refuse_namesakes(file.path)
-    kept = found if found and task.params["merge"] else Entries.of(b"", namespace, name)
+    kept = found if found and task.params["merge"] else KubeconfigEntries.of(b"", namespace, name)
     wanted = kept.with_own(published) if published else None
     same = bool(found and wanted == found.whole)
     said: dict[str, Any] = {"path": file.path, "mode": SHOWN_MODE, "context": name}
@@ -176,7 +179,7 @@ def _absent(task: Task, file: KubeconfigFile) -> Result:
     if there is None:
         return Result(False, {"kubeconfig": {}})
     namespace, name = task.params["namespace"], task.params["name"]
-    found = Entries.of(there.content, namespace, name)
+    found = KubeconfigEntries.of(there.content, namespace, name)
     if not found.has_own:
         left = f"{file.path} was left as it is: it holds nothing that was written there for {namespace}/{name}."
         return Result(False, {"kubeconfig": {}}, warnings=[left])
@@ -207,7 +210,7 @@ def _published(task: Task) -> Published | None:
     )
 
 
-def _others(file: KubeconfigFile, found: Entries) -> Failure:
+def _others(file: KubeconfigFile, found: KubeconfigEntries) -> Failure:
     return Failure(
         "conflict",
         f"{file.path} was left as it is: it {found.others}.",

@@ -301,8 +301,8 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight import preflight
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import (
     Check,
-    PoolWish,
-    Wish,
+    ClusterSpec,
+    PoolSpec,
     table,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import announcement
@@ -410,8 +410,8 @@ def _failure(params: Mapping[str, Any], failed: Sequence[Check]) -> Failure:
     )
 
 
-def _wish(params: Mapping[str, Any]) -> Wish:
-    return Wish(
+def _wish(params: Mapping[str, Any]) -> ClusterSpec:
+    return ClusterSpec(
         namespace=params["namespace"],
         name=params["name"],
         platform=params["platform"],
@@ -437,7 +437,7 @@ def _text_of(secret: Any) -> str | None:
     return json.dumps(secret) if isinstance(secret, Mapping) else secret
 
 
-def _pool(options: Mapping[str, Any]) -> PoolWish:
+def _pool(options: Mapping[str, Any]) -> PoolSpec:
     memory = options["min_memory"]
     maas = {
         "zone": options["zone"],
@@ -446,7 +446,7 @@ def _pool(options: Mapping[str, Any]) -> PoolWish:
         "minCpu": options["min_cpu"],
         "minMemory": None if memory is None else sizes.mebibytes(sizes.parse(memory, "min_memory", "MiB")),
     }
-    return PoolWish(
+    return PoolSpec(
         name=options["name"],
         replicas=_replicas(options),
         image=options["image"] or "",

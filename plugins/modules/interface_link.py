@@ -178,7 +178,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import linking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 
 SPEC = Spec(
     options={
@@ -204,7 +204,7 @@ def converge(task: Task) -> Result:
     """Bring the link of one interface to the wished state."""
     options = task.params
     links.check_options(options)
-    survey = Survey(task.maas)
+    survey = AddressSurvey(task.maas)
     act = linking.Linking(task.maas, survey)
     nic = linking.find(task.maas, options, check=task.check)
     warnings = []

@@ -106,7 +106,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import NETWORKS, Wish, is_lxds
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import NETWORKS, LxdObjectSpec, is_lxds
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET
 
 SPEC = Spec(
@@ -125,7 +125,7 @@ NEEDS = {
 }
 
 
-def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
+def must_be_able(lxd: Lxd, wish: LxdObjectSpec, found: Mapping[str, Any] | None) -> None:
     """Raises the failure for a network that this LXD cannot make, or that is not its own."""
     label = f"network {wish.name}"
     if found is None and wish.fixed in NEEDS:

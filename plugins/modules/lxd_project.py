@@ -94,7 +94,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import PROJECTS, Wish, in_the_way, to_be
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import (
+    PROJECTS,
+    LxdObjectSpec,
+    in_the_way,
+    to_be,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET, changed
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.users import listed
 
@@ -113,7 +118,7 @@ NEEDS = {
 }
 
 
-def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
+def must_be_able(lxd: Lxd, wish: LxdObjectSpec, found: Mapping[str, Any] | None) -> None:
     """Raises the failure for settings that this LXD does not know, or does not change while the project is in use."""
     label = f"project {wish.name}"
     lxd.capabilities.require("projects", f"The {label}")

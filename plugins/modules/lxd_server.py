@@ -126,7 +126,7 @@ class ServerEngine:
     def __init__(self, task: Task) -> None:
         options, self.lxd = task.params, task.lxd
         renews = options["update_password"] == "always"
-        self.wish = server.Wish(wished("config", options["config"]) or {}, options["purge"], renews)
+        self.wish = server.ServerSpec(wished("config", options["config"]) or {}, options["purge"], renews)
 
     def read(self) -> ServerState:
         found = self.lxd.settings

@@ -98,7 +98,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.task import 
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.engine import NAMED_OPTIONS, LxdEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import storage_drivers
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import POOLS, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import POOLS, LxdObjectSpec
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import SECRET
 
 SPEC = Spec(
@@ -109,7 +109,7 @@ SPEC = Spec(
 )
 
 
-def must_be_able(lxd: Lxd, wish: Wish, found: Mapping[str, Any] | None) -> None:
+def must_be_able(lxd: Lxd, wish: LxdObjectSpec, found: Mapping[str, Any] | None) -> None:
     """Raises the failure for a pool that this LXD cannot make."""
     if found is not None:
         return

@@ -272,14 +272,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.opt
     DEPLOY_OPTIONS,
     RELEASE_OPTIONS,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import MachineAct, State
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import RECOVERABLE
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Act, State
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 
 # What holds for each machine: an option of the task is the default of all its machines.
 EACH: Options = {
     "state": {"type": "str", "choices": [state.value for state in State], "default": "present"},
-    "act": {"type": "str", "choices": [act.value for act in Act]},
+    "act": {"type": "str", "choices": [act.value for act in MachineAct]},
     "power": {"type": "str", "choices": ["on", "off"]},
     "locked": {"type": "bool"},
     "recover": {"type": "list", "elements": "str", "choices": [status.word for status in RECOVERABLE]},

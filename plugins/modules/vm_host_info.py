@@ -153,7 +153,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.task import 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import VMHosts
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.result import told
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.survey import Survey, Wanted, summary
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.survey import (
+    VMHostFilter,
+    VMHostSurvey,
+    summary,
+)
 
 LISTS = ("names", "machines", "zone", "pool", "tags")
 
@@ -171,9 +175,9 @@ def converge(task: Task) -> Result:
     """Find VM hosts and tell what is asked of them."""
     params = task.params
     machines = Machines(task.maas)
-    survey = Survey(VMHosts(task.maas), machines)
+    survey = VMHostSurvey(VMHosts(task.maas), machines)
     under = machines.find(params["machines"]) if params["machines"] is not None else {}
-    wanted = Wanted(
+    wanted = VMHostFilter(
         names=params["names"],
         system_ids={one["system_id"] for one in under.values() if one} if params["machines"] is not None else None,
         schedulable=params["schedulable"],

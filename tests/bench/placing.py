@@ -8,11 +8,11 @@ import statistics
 import time
 
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import (
-    Host,
-    Room,
+    HostResource,
+    PlacementHost,
     Rules,
     Size,
-    Spread,
+    VmSpread,
     Volume,
     place,
 )
@@ -27,13 +27,13 @@ def report() -> None:
     """Prints its figures as they come."""
     print(f"\nPlacement of {VMS:,} VMs on {HOSTS} hosts in {ZONES} zones (median of {ROUNDS} rounds)")
     hosts = [_host(number) for number in range(HOSTS)]
-    for spread in Spread:
+    for spread in VmSpread:
         print(
             f"  spread: {spread.value:<32}{statistics.median(_once(hosts, spread) for _round in range(ROUNDS)):8.2f} s"
         )
 
 
-def _once(hosts: list[Host], spread: Spread) -> float:
+def _once(hosts: list[PlacementHost], spread: VmSpread) -> float:
     began = time.perf_counter()
     placement = place(VMS, SIZE, hosts, Rules(spread=spread))
     seconds = time.perf_counter() - began
@@ -42,13 +42,13 @@ def _once(hosts: list[Host], spread: Spread) -> float:
     return seconds
 
 
-def _host(number: int) -> Host:
+def _host(number: int) -> PlacementHost:
     """No two are loaded alike, so that there is something to choose."""
-    return Host(
+    return PlacementHost(
         f"host-{number}",
-        cores=Room(64, number % 50, 2.0),
-        memory=Room(512 * GIB, number % 70 * GIB),
-        storage={"default": Room(4000 * GB, number * GB), "fast": Room(4000 * GB)},
+        cores=HostResource(64, number % 50, 2.0),
+        memory=HostResource(512 * GIB, number % 70 * GIB),
+        storage={"default": HostResource(4000 * GB, number * GB), "fast": HostResource(4000 * GB)},
         default_storage="default",
         zone=f"az{number % ZONES}",
     )

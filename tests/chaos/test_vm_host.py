@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import keys
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
 from chaos.runs import Run
@@ -128,7 +128,7 @@ def test_a_killed_removal_is_completed_by_another_run(sim: Simulator, moment: st
         def before() -> None:
             furnish(sim)
             run(sim, door, **KVM1, **pair.form)
-            maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+            maas = Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key)))
             for name in ("vm1", "vm2"):
                 form = {"hostname": name, "skip_commissioning": True}
                 maas.post(f"vm-hosts/{next(iter(sim.state.vm_hosts)).id}/", form, op="compose")

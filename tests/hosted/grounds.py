@@ -26,7 +26,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINES,
     NAMESPACES,
     SECRETS,
-    Kind,
+    ObjectKind,
 )
 from metalshift_lab.simulator import Simulator
 from unit.kube.pem import signing_request
@@ -35,8 +35,8 @@ INNER, INGRESS = "clusters-demo", "openshift-ingress-operator"
 KUBECONFIG = "demo-admin-kubeconfig"
 REQUEST, ASKING = "csr-of-worker-1", "kubelets-ask"
 RBAC = "rbac.authorization.k8s.io"
-ROLES = Kind(f"{RBAC}/v1", "ClusterRole", "clusterroles", namespaced=False)
-BINDINGS = Kind(f"{RBAC}/v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
+ROLES = ObjectKind(f"{RBAC}/v1", "ClusterRole", "clusterroles", namespaced=False)
+BINDINGS = ObjectKind(f"{RBAC}/v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
 # OpenShift's own is in no manifest that the lab has; what the modules write is spec.endpointPublishingStrategy.
 INGRESS_KIND: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -60,7 +60,7 @@ INGRESS_KIND: dict[str, Any] = {
 }
 
 
-def body_of(kind: Kind, name: str, namespace: str = "", **content: Any) -> dict[str, Any]:
+def body_of(kind: ObjectKind, name: str, namespace: str = "", **content: Any) -> dict[str, Any]:
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     return {"apiVersion": kind.api, "kind": kind.name, "metadata": metadata, **content}
 

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from integration.harness import Outcome, Played, clean_environment, run_task
 from metalshift_lab.kube.handle import Lab
@@ -33,7 +33,7 @@ def reach(lab: Lab) -> dict[str, str]:
 def another_key(lab: Lab) -> str:
     """A further API key of the lab's administrator of MAAS."""
     found = reach(lab)
-    maas = Client(Connection(base=found["maas_endpoint"], key=ApiKey.parse(found["maas_api_key"])))
+    maas = Client(MaasConnection(base=found["maas_endpoint"], key=ApiKey.parse(found["maas_api_key"])))
     made = maas.post("account/", {"name": "another"}, op="create_authorisation_token")
     return ":".join(made[part] for part in ("consumer_key", "token_key", "token_secret"))
 

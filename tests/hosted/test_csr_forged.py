@@ -25,10 +25,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
     BOOTSTRAP_USER,
     CLIENT,
     SERVING,
-    Verdict,
+    CsrVerdict,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import sight
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
@@ -167,7 +167,7 @@ class Scene:
         args = {"name": CLUSTER, "kubeconfig": str(self.plane.kubeconfig_file), **options}
         return run_task(self.sim, "node_csr", args, check=check)
 
-    def look(self) -> tuple[Kube, Sight, list[Verdict]]:
+    def look(self) -> tuple[Kube, ClusterSnapshot, list[CsrVerdict]]:
         """What a task sees at this moment and makes of it, before it approves anything."""
         kube = Kube(Access.from_params({"kubeconfig": self.plane.kubeconfig}, {}))
         seen = sight(kube, NAMESPACE, CLUSTER)

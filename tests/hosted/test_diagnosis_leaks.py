@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from integration.harness import run_task
 from metalshift_lab.kube import examples
 from metalshift_lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, NAMESPACES, Api
@@ -156,7 +156,7 @@ def test_what_two_clusters_name_and_nobody_has_marked_is_suspect(api: Api, sim: 
 
 
 def test_names_and_tags_that_are_never_removed(api: Api, sim: Simulator, folder: Path) -> None:
-    client = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    client = Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key)))
     client.post("dnsresources/", {"fqdn": "gone-ab12cd.maas", "ip_addresses": "10.99.0.250"})
     client.post("tags/", {"name": "maas-lxd-wlc-gone-x1"})
     found = told(folder, sim, "gone")

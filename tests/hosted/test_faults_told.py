@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     assess,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import (
-    Sight,
+    ClusterSnapshot,
     control_plane_namespace,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
@@ -55,7 +55,7 @@ def api(kubeconfig: str) -> Kube:
     return Kube.from_kubeconfig(kubeconfig)
 
 
-def read(lab: Lab, name: str, namespace: str = NAMESPACE, hosted: Callable[[], str] | None = None) -> Sight:
+def read(lab: Lab, name: str, namespace: str = NAMESPACE, hosted: Callable[[], str] | None = None) -> ClusterSnapshot:
     """The hosted cluster as it is now."""
     kube = api(lab.kubeconfig.read_text())
     plane = control_plane_namespace(namespace, name)
@@ -66,7 +66,7 @@ def read(lab: Lab, name: str, namespace: str = NAMESPACE, hosted: Callable[[], s
             nodes = api(hosted()).list(NODES)
         except Exception:  # there is no kubeconfig yet, or nobody answers
             nodes = None
-    return Sight(
+    return ClusterSnapshot(
         namespace,
         name,
         cluster=kube.get(HOSTED_CLUSTERS, name, namespace),
@@ -80,13 +80,15 @@ def read(lab: Lab, name: str, namespace: str = NAMESPACE, hosted: Callable[[], s
     )
 
 
-def stop_after(seen: Sight, goal: Goal, seconds: float) -> Stop | None:
+def stop_after(seen: ClusterSnapshot, goal: Goal, seconds: float) -> Stop | None:
     """What ends a wait when all that is said now lasts so long."""
     topics = assess(seen, goal, 0.0, {}).lines
     return assess(seen, goal, seconds, dict.fromkeys(topics, 0.0)).stop
 
 
-def must_tell(look: Callable[[], Sight], goal: Goal, fault: Told, meanwhile: Callable[[], object] = list) -> None:
+def must_tell(
+    look: Callable[[], ClusterSnapshot], goal: Goal, fault: Told, meanwhile: Callable[[], object] = list
+) -> None:
     """Look till the line of the fault is said, and becomes of the wait what is to.
 
     For a moment the fault before it is told too, or what is told is of a generation that the operator has not seen.
@@ -222,7 +224,7 @@ def late(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey
     journey.until_gone()
 
 
-def seen(journey: Journey) -> Sight:
+def seen(journey: Journey) -> ClusterSnapshot:
     def kubeconfig() -> str:
         return journey.kubeconfig.read_text()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
@@ -228,7 +228,7 @@ def test_only_the_maas_of_the_task_is_asked_who_a_key_is(ground: Ground) -> None
         ground.api.apply(SECRETS, secret)
         params = {"maas_endpoint": ground.sim.url, "maas_api_key": ground.sim.api_key, "maas_validate_certs": True}
         task = Task({**params, "maas_ca_cert": None, "maas_timeout": 5.0, **reach(ground)}, environment={})
-        caretakers = Caretakers(task, "clusters", "shop")
+        caretakers = Controllers(task, "clusters", "shop")
         assert caretakers.known_owners(Machines(task.maas)) == frozenset()
         assert caretakers.key_refused() == ""
         assert list(his.requests) == []

@@ -40,7 +40,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     NODE_POOLS,
     PAUSED,
     SECRETS,
-    Kind,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
@@ -104,7 +104,7 @@ class Ground:
         for path in self.files:
             path.unlink()
 
-    def spec(self, kind: Kind, name: str) -> dict[str, Any]:
+    def spec(self, kind: ObjectKind, name: str) -> dict[str, Any]:
         found = self.kube.get(kind, name, "clusters")
         assert found is not None
         return dict(found["spec"])
@@ -410,7 +410,7 @@ SURROUNDINGS = {"operatorConfiguration.clusterNetworkOperator.disableMultiNetwor
 
 
 @pytest.mark.parametrize(("kind", "row"), ENFORCED, ids=lambda one: getattr(one, "field", ""))
-def test_the_api_refuses_what_the_table_says_is_immutable(ground: Ground, kind: Kind, row: Any) -> None:
+def test_the_api_refuses_what_the_table_says_is_immutable(ground: Ground, kind: ObjectKind, row: Any) -> None:
     now, asked = VALUES.get(row.field, ("one", "two"))
     networking = SURROUNDINGS.get(row.field)
     overrides: dict[str, Any] = {"networking": networking} if networking else {}
@@ -434,7 +434,9 @@ OTHER_PLATFORMS = ("platform.aws", "platform.azure", "platform.kubevirt", "platf
 @pytest.mark.parametrize(
     ("kind", "table"), [(HOSTED_CLUSTERS, HOSTED_CLUSTER), (NODE_POOLS, NODE_POOL)], ids=["HostedCluster", "NodePool"]
 )
-def test_the_table_has_every_field_that_the_kinds_say_is_immutable(ground: Ground, kind: Kind, table: Any) -> None:
+def test_the_table_has_every_field_that_the_kinds_say_is_immutable(
+    ground: Ground, kind: ObjectKind, table: Any
+) -> None:
     crd = ground.kube.get(CRDS, kind.resource)
     assert crd is not None
     schema = at(crd["spec"]["versions"][0], ("schema", "openAPIV3Schema", "properties", "spec"))
@@ -802,7 +804,7 @@ def test_a_cluster_that_is_going_is_not_called_back(ground: Ground) -> None:
 
 
 @pytest.mark.parametrize("kind", [HOSTED_CLUSTERS, NODE_POOLS], ids=str)
-def test_what_somebody_removes_while_it_is_waited_for_is_not_made_again(ground: Ground, kind: Kind) -> None:
+def test_what_somebody_removes_while_it_is_waited_for_is_not_made_again(ground: Ground, kind: ObjectKind) -> None:
     module, args = ("hosted_cluster", CLUSTER) if kind is HOSTED_CLUSTERS else ("node_pool", POOL)
     if kind is NODE_POOLS:
         ground.done("hosted_cluster", CLUSTER)

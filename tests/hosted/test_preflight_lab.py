@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import ClusterSpec
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.rights import NEEDED, questions
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import ObjectKind
 from hosted.play import run
 from integration.harness import Outcome
 from metalshift_lab.kube.api import NAMESPACES, Resource
@@ -118,11 +118,11 @@ def test_a_user_who_may_little_is_told_what_is_missing(lab: Lab) -> None:
     assert "could not be checked" in operator["found"]
 
 
-def entitled(lab: Lab, wish: Wish, *journeys: str) -> dict[str, str]:
+def entitled(lab: Lab, wish: ClusterSpec, *journeys: str) -> dict[str, str]:
     """The way in for a user with the rights of these journeys and no others."""
     asked = [question for journey in journeys for question in questions(wish.namespace, wish.name, journey)]
     for namespace in (wish.namespace, ""):
-        kinds: dict[Kind, list[str]] = defaultdict(list)
+        kinds: dict[ObjectKind, list[str]] = defaultdict(list)
         for verb, kind, place in dict.fromkeys(asked):
             # The namespace of a control plane comes and goes, and roles in it go with it.
             if (place == wish.namespace) is bool(namespace):
@@ -135,7 +135,7 @@ def entitled(lab: Lab, wish: Wish, *journeys: str) -> dict[str, str]:
 
 
 def test_who_has_the_rights_of_the_table_and_no_others_can_make_and_remove_a_cluster(lab: Lab) -> None:
-    wish = Wish("clusters", "entitled")
+    wish = ClusterSpec("clusters", "entitled")
     if lab.api.get(NAMESPACES, wish.namespace) is None:
         lab.api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": wish.namespace}})
     way = entitled(lab, wish, *NEEDED)

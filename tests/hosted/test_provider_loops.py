@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from hosted.play import run
 from hosted.test_modules_lab import Hosted
 from integration.harness import Outcome
@@ -99,7 +99,7 @@ def test_a_machine_that_is_marked_as_somebody_elses_is_paused_and_goes_without_a
     [adopted] = [body for body in maas_machines(lab) if body["metadata"]["name"] not in kept]
     name, system_id = adopted["metadata"]["name"], adopted["spec"]["providerID"].rpartition("/")[2]
     marks = {"metalshift_cluster": "clusters/bank", "metalshift_node_pool": "np"}
-    maas = Client(Connection(base=lab.facts["maas_url"], key=ApiKey.parse(lab.facts["maas_api_key"])))
+    maas = Client(MaasConnection(base=lab.facts["maas_url"], key=ApiKey.parse(lab.facts["maas_api_key"])))
     maas.post(f"machines/{system_id}/", marks, op="set_workload_annotations")
 
     found = pool(hosted, replicas=2)

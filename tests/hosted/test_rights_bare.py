@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.rights import NEEDED, questions
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import ObjectKind
 from hosted.cases import CLUSTER, POOL, config_map
 from hosted.stopped import OF_CLUSTER, Stopped, left, remove, sweep
 from integration.harness import Outcome, run_task
@@ -60,7 +60,7 @@ def entitled(api: Api, name: str, *journeys: str) -> dict[str, str]:
     user = f"entitled-{next(NUMBERS)}"
     asked = {question: None for journey in journeys for question in questions("clusters", name, journey)}
     for namespace in PLACES:
-        kinds: dict[Kind, list[str]] = defaultdict(list)
+        kinds: dict[ObjectKind, list[str]] = defaultdict(list)
         for verb, kind, place in asked:
             # The namespace of a control plane comes and goes, and roles in it go with it.
             if (place if place in PLACES else "") == namespace:

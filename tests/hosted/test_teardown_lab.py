@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection
 from hosted.play import reach, run
 from integration.harness import Outcome
 from metalshift_lab.kube.api import MAAS_MACHINES, MACHINES, NAMESPACES, SECRETS, Resource
@@ -54,7 +54,7 @@ def audit(lab: Lab, name: str, **words: Any) -> Outcome:
 
 
 def maas(lab: Lab) -> Client:
-    return Client(Connection.from_params({**reach(lab), "maas_validate_certs": True, "maas_timeout": 30.0}, {}))
+    return Client(MaasConnection.from_params({**reach(lab), "maas_validate_certs": True, "maas_timeout": 30.0}, {}))
 
 
 def machine(lab: Lab, system_id: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from hosted.stopped import Stopped, destroy, sweep
 from integration.harness import run_task
 from metalshift_lab.kube.api import HOSTED_CLUSTERS, Api
@@ -52,7 +52,7 @@ def sim() -> Iterator[Simulator]:
 
 def names(sim: Simulator, address: str) -> Client:
     """What a creation with these addresses has made."""
-    client = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    client = Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key)))
     for domain in (DOMAIN, f"apps.{DOMAIN}"):
         client.post("domains/", {"name": domain, "authoritative": "true"})
     for name in NAMES:

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import Goal
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
@@ -39,7 +39,7 @@ class Waiting:
         self.said: list[str] = []
         self.times: list[float] = []
         self.task = Task({**SETTINGS, **options, "wait_timeout": timeout}, say=self._say, environment={})
-        self.sight: Sight | None = None
+        self.sight: ClusterSnapshot | None = None
         self.failure: Failure | None = None
         self._defect: BaseException | None = None
         self._news = threading.Condition()

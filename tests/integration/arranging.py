@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from metalshift_lab.simulator import Simulator
 
 
 def client(sim: Simulator, key: str = "") -> Client:
     """The administrator's way to MAAS, or that of another user."""
-    return Client(Connection(base=sim.url, key=ApiKey.parse(key or sim.api_key)))
+    return Client(MaasConnection(base=sim.url, key=ApiKey.parse(key or sim.api_key)))
 
 
 def plain_user(sim: Simulator) -> str:

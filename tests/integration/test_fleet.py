@@ -16,17 +16,22 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.task import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import marked
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import (
     Fleet,
-    Goal,
-    Member,
+    FleetMember,
+    MachineTarget,
     annotating,
     summary,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    MachineOp,
+    MachineSpec,
+    Power,
+    State,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Power, State, Wish
 from ansible_collections.metalshift.maas.plugins.modules.machine import SPEC, converge
 from metalshift_lab.simulator import Simulator
 
@@ -53,19 +58,19 @@ class Drive:
         self.sim = sim
         self.lines: list[str] = []
         self.clock = LabClock(sim)
-        connection = Connection(base=sim.url, key=ApiKey.parse(sim.api_key))
+        connection = MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key))
         self.client = Client(connection, clock=self.clock)
         self.machines = Machines(self.client)
 
-    def __call__(self, *members: Member, timeout: float = 3600, **settings: Any) -> list[Member]:
+    def __call__(self, *members: FleetMember, timeout: float = 3600, **settings: Any) -> list[FleetMember]:
         self.sim.requests.clear()
         patience = Patience(self.clock, self.lines.append, timeout, 5.0)
         return Fleet(self.client, self.machines, patience, **settings).drive(members)
 
-    def member(self, name: str, state: str = "deployed", **values: Any) -> Member:
-        wish = Wish(**{"state": State(state), **values.pop("wish", {})})
+    def member(self, name: str, state: str = "deployed", **values: Any) -> FleetMember:
+        wish = MachineSpec(**{"state": State(state), **values.pop("wish", {})})
         machine = self.machines.find([name])[name]
-        return Member(name, Goal(wish, **values), machine)
+        return FleetMember(name, MachineTarget(wish, **values), machine)
 
     def counted(self) -> Counter[str]:
         return Counter(f"{entry.method} {entry.op or ''}".strip() for entry in self.sim.requests)
@@ -130,7 +135,7 @@ def test_a_machine_goes_all_the_way_from_new(sim: Simulator, drive: Drive) -> No
     sim.machine("node01", status="New")
     (member,) = drive(drive.member("node01"))
     assert member.done
-    assert [step.op for step in member.history] == [Op.COMMISSION, Op.ALLOCATE, Op.DEPLOY]
+    assert [step.op for step in member.history] == [MachineOp.COMMISSION, MachineOp.ALLOCATE, MachineOp.DEPLOY]
     # The second one is a sign of life: the clock of these tests has gone on by more than a minute.
     assert [line.rsplit(",", 1)[0] for line in drive.lines] == [
         "0/1 deployed, 1 commissioning",
@@ -158,9 +163,9 @@ def test_another_takes_the_place_of_one_that_failed(sim: Simulator, drive: Drive
     sim.machines(2)
     sim.fault("machine", hostname="node01", action="deploy")
 
-    def instead(member: Member) -> Iterable[Member]:
+    def instead(member: FleetMember) -> Iterable[FleetMember]:
         member.aside = True
-        back = Member(member.name, Goal(Wish(State.READY)), member.machine, aside=True)
+        back = FleetMember(member.name, MachineTarget(MachineSpec(State.READY)), member.machine, aside=True)
         return [back, drive.member("node02")]
 
     members = drive(drive.member("node01"), instead=instead)
@@ -176,7 +181,10 @@ def test_a_place_gets_its_machine_by_a_request_of_the_caller(sim: Simulator, dri
         machine: dict[str, Any] = drive.client.post("machines/", {"agent_name": "web"}, op="allocate")
         return machine
 
-    places = [Member(f"web {number}", Goal(Wish(State.DEPLOYED), claim="web"), obtain=obtain) for number in range(3)]
+    places = [
+        FleetMember(f"web {number}", MachineTarget(MachineSpec(State.DEPLOYED), claim="web"), obtain=obtain)
+        for number in range(3)
+    ]
     members = drive(*places)
     assert summary(members) == {"deployed": 2, "failed": 1}
     assert {str(member.failure.status) for member in members if member.failure} == {"409"}
@@ -280,8 +288,8 @@ def _remove(sim: Simulator, name: str) -> None:
 def test_more_machines_than_fit_into_one_request_are_listed_by_their_claim(sim: Simulator, drive: Drive) -> None:
     sim.machines(120)
     everyone = {machine["hostname"]: machine for machine in drive.machines.listed()}
-    goal = Goal(Wish(State.DEPLOYED), claim="web")
-    members = drive(*[Member(name, goal, machine) for name, machine in everyone.items()])
+    goal = MachineTarget(MachineSpec(State.DEPLOYED), claim="web")
+    members = drive(*[FleetMember(name, goal, machine) for name, machine in everyone.items()])
     assert summary(members) == {"deployed": 120}
     assert {tuple(entry.params) for entry in sim.requests if entry.method == "GET" and not entry.op} == {
         ("agent_name",)
@@ -305,7 +313,7 @@ def test_a_bmc_that_does_not_answer_is_reported_in_maas_own_words(sim: Simulator
 
 
 def test_every_status_has_a_word_for_the_summary() -> None:
-    member = Member("x", Goal(Wish()), {"status_name": Status.FAILED_RELEASING.label})
+    member = FleetMember("x", MachineTarget(MachineSpec()), {"status_name": Status.FAILED_RELEASING.label})
     assert member.status == Status.FAILED_RELEASING.word
 
 

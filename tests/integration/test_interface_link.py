@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import linking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links as links_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.static_addresses import assigned
 from integration.arranging import client, link, reserve
@@ -211,14 +211,14 @@ def test_an_interface_that_is_not_there_is_no_link_that_could_be_removed(
 def test_many_links_are_made_with_one_look_at_who_has_which_address(sim: Simulator) -> None:
     machines = [sim.machine(f"vm-{number}") for number in range(3)]
     maas = client(sim)
-    survey = Survey(maas)
+    survey = AddressSurvey(maas)
     ips = [f"10.99.0.{number}" for number in range(60, 70)]
     known = survey.of(ips)
     chosen = assigned({machine.hostname: number for number, machine in enumerate(machines, 1)}, ips, {})
     act = linking.Linking(maas, survey)
     sim.requests.clear()
     for node in Machines(maas).read(machine.system_id for machine in machines).values():
-        nic = links_of.Nic.of(node, node["interface_set"][0])
-        wish = links_of.Wish("static", known.subnet_of(chosen[nic.node]), chosen[nic.node])
+        nic = links_of.NetworkInterface.of(node, node["interface_set"][0])
+        wish = links_of.LinkSpec("static", known.subnet_of(chosen[nic.node]), chosen[nic.node])
         assert act.carry_out(act.foresee(nic, wish, known=known))["ip_address"] == chosen[nic.node]
     assert [request.method for request in sim.requests] == ["GET", "POST", "POST", "POST"]

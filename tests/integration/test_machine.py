@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from integration.harness import Outcome, reach, run_playbook, run_task
 from metalshift_lab.simulator import Simulator
 
@@ -504,7 +504,7 @@ def test_a_plain_user_is_told_that_there_may_be_more_than_is_seen(sim: Simulator
 
 def plain_user(sim: Simulator) -> str:
     form = {"username": "ann", "email": "ann@example.com", "password": "x", "is_superuser": 0}
-    Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key))).post("users/", form)
+    Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key))).post("users/", form)
     return sim.key_of("ann")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from integration.arranging import client
 from integration.harness import Outcome, run_task
 from metalshift_lab.simulator import Simulator
@@ -215,7 +215,7 @@ def test_a_virtual_machine_is_never_composed_unasked(sim: Simulator) -> None:
 
 @pytest.mark.parametrize("state", ["allocated", "deployed"])
 def test_a_virtual_machine_is_composed_if_asked_and_gone_when_it_is_given_back(sim: Simulator, state: str) -> None:
-    maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    maas = Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key)))
     maas.post("vm-hosts/", {"type": "lxd", "power_address": "127.0.0.1:8449", "password": "sekret", "project": "maas"})
     # The host tells its size a moment later.
     sim.forward(5)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker, mark
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
@@ -23,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINE_DEPLOYMENTS,
     MACHINES,
     NODE_POOLS,
-    Kind,
+    ObjectKind,
 )
 from metalshift_lab.simulator import Simulator
 from unit.clusters.clusters import MARKS, OTHER, sight
@@ -163,7 +163,7 @@ class Waiting:
         self._put(NODE_POOLS, pool(1, 0), NAMESPACE)
         self._put(MACHINE_DEPLOYMENTS, deployment(1, 0), self.inner)
 
-    def _put(self, kind: Kind, body: dict[str, Any], place: str) -> None:
+    def _put(self, kind: ObjectKind, body: dict[str, Any], place: str) -> None:
         content = {key: value for key, value in body.items() if key != "metadata"}
         self.api.put(kind.path(place), body["metadata"]["name"], place, **content)
 
@@ -194,7 +194,7 @@ def test_a_machine_is_marked_while_the_task_still_waits(waiting: Waiting) -> Non
         """It has come while the wait went on."""
 
     class Watchful(Marker):
-        def tick(self, seen: Sight) -> bool:
+        def tick(self, seen: ClusterSnapshot) -> bool:
             done = super().tick(seen)
             raise Marked if done else AssertionError("it was not marked at once")
 

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from integration.cases import LIVES, Case
 from integration.harness import Outcome, run_task
 from metalshift_lab.simulator import Simulator
@@ -76,7 +76,7 @@ def test_a_server_error_is_one_sentence_and_the_next_run_repairs_it(sim: Simulat
 @pytest.mark.parametrize("case", NAMED, ids=str)
 def test_a_plain_user_is_told_that_an_administrator_is_needed(sim: Simulator, case: Case) -> None:
     case.arrange(sim)
-    maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    maas = Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key)))
     maas.post("users/", {"username": "plain", "password": "p", "email": "p@example.com", "is_superuser": "0"})
     sim.requests.clear()
     done = run_task(sim, case.module, {**case.create, "maas_api_key": sim.key_of("plain")})
@@ -190,7 +190,7 @@ def test_purge_with_absent_leaves_nothing_at_the_name(sim: Simulator) -> None:
 
 
 def test_the_longest_domain_that_fits_is_taken(sim: Simulator) -> None:
-    maas = Client(Connection(base=sim.url, key=ApiKey.parse(sim.api_key)))
+    maas = Client(MaasConnection(base=sim.url, key=ApiKey.parse(sim.api_key)))
     for domain in ("example.com", "lab.example.com"):
         maas.post("domains/", {"name": domain})
     done = run_task(sim, "dns_record", {"fqdn": "API.Lab.Example.com.", "value": "10.99.0.50"})

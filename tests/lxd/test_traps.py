@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 from lxd.cases import LIVES, Case, bridge, project
 from lxd.place import Place
 from lxd.test_twelve_steps import writes
@@ -21,7 +21,7 @@ WITHOUT_ADDRESSES = {"ipv4.address": "none", "ipv6.address": "none"}
 
 
 def client(lxd: Place) -> Lxd:
-    return Lxd(Connection.from_params({**lxd.reach, "lxd_timeout": 60.0}, {}))
+    return Lxd(LxdConnection.from_params({**lxd.reach, "lxd_timeout": 60.0}, {}))
 
 
 @pytest.mark.parametrize("case", [case for case in LIVES if case.noun not in ("trust_token", "server")], ids=str)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 KEY = ApiKey("consumer-k", "token-k", "secret-k")
@@ -43,6 +43,6 @@ def client(clock: FakeClock) -> Callable[..., Client]:
 
     def connect(server: ScriptedMaas | str, **settings: Any) -> Client:
         base = server if isinstance(server, str) else server.url
-        return Client(Connection(base=base, key=KEY, **settings), clock=clock)
+        return Client(MaasConnection(base=base, key=KEY, **settings), clock=clock)
 
     return connect

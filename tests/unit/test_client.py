@@ -15,7 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel imp
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import ATTEMPTS, Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from unit.scripted_maas import Call, HastyClock, html
 
 ZONE = {"id": 2, "name": "az1", "description": ""}
@@ -200,7 +200,7 @@ def waiting(server, seconds: float) -> Client:
     """A client of a task that waits so long at most, and of a MAAS that may take a minute for an answer."""
     deadline = Deadline(WALL_CLOCK)
     deadline.set(seconds)
-    return Client(Connection(base=server.url, key=ApiKey("a", "b", "c"), read_timeout=60), deadline=deadline)
+    return Client(MaasConnection(base=server.url, key=ApiKey("a", "b", "c"), read_timeout=60), deadline=deadline)
 
 
 def test_a_server_that_hangs_in_a_wait_is_left_when_that_ends(play, monkeypatch):
@@ -222,7 +222,7 @@ def test_a_pause_before_another_attempt_ends_with_the_wait(play, clock):
     deadline = Deadline(clock)
     deadline.set(3.0)
     server = play(*[Call("POST zones/", status=409, **PASSING_CONFLICT)] * 2)
-    maas = Client(Connection(base=server.url, key=ApiKey("a", "b", "c")), clock=clock, deadline=deadline)
+    maas = Client(MaasConnection(base=server.url, key=ApiKey("a", "b", "c")), clock=clock, deadline=deadline)
     with pytest.raises(Failure, match="others kept changing"):
         maas.post("zones/")
     assert clock.slept == [3.0]
@@ -230,7 +230,9 @@ def test_a_pause_before_another_attempt_ends_with_the_wait(play, clock):
 
 def test_a_maas_that_hangs_is_not_asked_five_times(play):
     server = play(*[Call("GET zones/", 503, text="")] * 2)
-    maas = Client(Connection(base=server.url, key=ApiKey("a", "b", "c"), read_timeout=60), clock=HastyClock(step=20))
+    maas = Client(
+        MaasConnection(base=server.url, key=ApiKey("a", "b", "c"), read_timeout=60), clock=HastyClock(step=20)
+    )
     with pytest.raises(Failure):
         maas.get("zones/")
 
@@ -249,7 +251,7 @@ def test_a_write_that_was_rolled_back_is_sent_again_without_looking(play, client
 
 
 def test_a_write_that_never_left_is_sent_again(clock):
-    maas = Client(Connection(base=f"http://127.0.0.1:{closed_port()}/MAAS", key=ApiKey("a", "b", "c")), clock=clock)
+    maas = Client(MaasConnection(base=f"http://127.0.0.1:{closed_port()}/MAAS", key=ApiKey("a", "b", "c")), clock=clock)
     with pytest.raises(Failure) as caught:
         maas.post("zones/", {"name": "az1"}, settled=lambda: pytest.fail("nothing to look up"))
     assert caught.value.kind == "unreachable"

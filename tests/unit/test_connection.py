@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection, endpoint
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection, endpoint
 from unit.scripted_maas import Call, html
 
 PARAMS = {
@@ -23,7 +23,7 @@ PARAMS = {
 
 
 def connection(environment=(), **params):
-    return Connection.from_params({**PARAMS, **params}, dict(environment))
+    return MaasConnection.from_params({**PARAMS, **params}, dict(environment))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step, to_make, to_remove
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import HIDDEN, MAAS_OPTIONS, Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out, without
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import SINCE, Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import SINCE, MaasCapabilities
 
 # -- durations -------------------------------------------------------------------------------------
 
@@ -54,21 +54,21 @@ def test_the_wall_clock_does_not_go_back():
     ("text", "version"), [("3.6.5", (3, 6)), ("3.7.0~beta1", (3, 7)), ("3.10", (3, 10)), ("2.9.2 (something)", (2, 9))]
 )
 def test_a_version_is_read_as_maas_writes_it(text, version):
-    assert Capabilities.of(text).version == version
+    assert MaasCapabilities.of(text).version == version
 
 
 @pytest.mark.parametrize("text", ["", "latest", "v3", "3"])
 def test_a_version_that_is_none_is_refused(text):
     with pytest.raises(Failure) as caught:
-        Capabilities.of(text)
+        MaasCapabilities.of(text)
     assert caught.value.kind == "unsupported"
 
 
 @pytest.mark.parametrize("ability", SINCE)
 def test_an_ability_comes_with_its_version(ability):
     major, minor = SINCE[ability]
-    assert Capabilities.of(f"{major}.{minor}.0").has(ability)
-    older = Capabilities.of(f"{major}.{minor - 1}.9")
+    assert MaasCapabilities.of(f"{major}.{minor}.0").has(ability)
+    older = MaasCapabilities.of(f"{major}.{minor - 1}.9")
     assert not older.has(ability)
     with pytest.raises(Failure, match=f"option needs {ability}, which came with MAAS {major}.{minor}") as caught:
         older.require(ability, "option")

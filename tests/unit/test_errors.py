@@ -13,7 +13,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls im
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from unit.scripted_maas import Call, html
 
 SIGNATURE_BODY = (
@@ -181,7 +181,7 @@ def test_a_missing_library_is_said_with_where_and_how(monkeypatch):
     with pytest.raises(
         Failure, match=r"library requests-oauthlib is missing on .* for .*python.*pip install"
     ) as caught:
-        Client(Connection(base="http://maas/MAAS", key=ApiKey("a", "b", "c")))
+        Client(MaasConnection(base="http://maas/MAAS", key=ApiKey("a", "b", "c")))
     assert caught.value.kind == "missing_library"
 
 

@@ -10,19 +10,23 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.machine_set import Outlook, Wanted, outlook
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.machine_set import (
+    MachineSetSpec,
+    MachineSetState,
+    outlook,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import checked
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.supply import Place, Places
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import ZoneSpread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.supply import Places, SupplyPlace
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 from ansible_collections.metalshift.maas.plugins.modules.machine_set import SPEC
 
 DEPLOYED, ALLOCATED, FAILED = Status.DEPLOYED, Status.ALLOCATED, Status.FAILED_DEPLOYMENT
 
 
-def wanted(count: int, **options: Any) -> Wanted:
+def wanted(count: int, **options: Any) -> MachineSetSpec:
     params = {name: option.get("default") for name, option in SPEC.options.items()}
-    return Wanted.from_params({**params, "claim": "web", "count": count, **options})
+    return MachineSetSpec.from_params({**params, "claim": "web", "count": count, **options})
 
 
 def machines(**statuses: Status) -> dict[str, dict[str, Any]]:
@@ -32,7 +36,7 @@ def machines(**statuses: Status) -> dict[str, dict[str, Any]]:
     }
 
 
-def told(first: Outlook) -> dict[str, Any]:
+def told(first: MachineSetState) -> dict[str, Any]:
     """The parts of an outlook that are not empty."""
     parts = {
         "stay": "".join(sorted(machine["system_id"] for machine in first.stay)),
@@ -46,7 +50,7 @@ def told(first: Outlook) -> dict[str, Any]:
 
 
 # The statuses of the machines of the claim, those of what is left over, what is wanted: what is made of it.
-OUTLOOKS: dict[str, tuple[dict[str, Status], dict[str, Status], Wanted, dict[str, Any]]] = {
+OUTLOOKS: dict[str, tuple[dict[str, Status], dict[str, Status], MachineSetSpec, dict[str, Any]]] = {
     "nothing is there": ({}, {}, wanted(2), {"missing": 2}),
     "all is there": ({"a": DEPLOYED, "b": DEPLOYED}, {}, wanted(2), {"stay": "ab"}),
     "one is missing": ({"a": ALLOCATED}, {}, wanted(2), {"stay": "a", "missing": 1}),
@@ -79,7 +83,7 @@ OUTLOOKS: dict[str, tuple[dict[str, Status], dict[str, Status], Wanted, dict[str
 
 
 @pytest.mark.parametrize(("there", "left", "wish", "made"), OUTLOOKS.values(), ids=OUTLOOKS)
-def test_outlook(there: dict[str, Status], left: dict[str, Status], wish: Wanted, made: dict[str, Any]) -> None:
+def test_outlook(there: dict[str, Status], left: dict[str, Status], wish: MachineSetSpec, made: dict[str, Any]) -> None:
     assert told(outlook(machines(**there), machines(**left), wish)) == made
 
 
@@ -100,7 +104,7 @@ def test_a_number_below_zero_is_refused(option: str) -> None:
         wanted(**{"count": 1, option: -1})
 
 
-def places(spread: Spread = Spread.EVEN, have: dict[str, int] | None = None, **stock: float) -> Places:
+def places(spread: ZoneSpread = ZoneSpread.EVEN, have: dict[str, int] | None = None, **stock: float) -> Places:
     return Places(spread, sorted(stock), dict(stock), Counter(have or {}))
 
 
@@ -114,23 +118,23 @@ def test_places_even_out_the_zones() -> None:
 
 def test_a_zone_that_has_none_is_left_out() -> None:
     some = places(az1=ENDLESS, az2=ENDLESS)
-    assert some.next() == Place("az1")
-    some.failed(Place("az1"))
-    assert [some.next(), some.next()] == [Place("az2"), Place("az2")]
-    some.failed(Place("az2"))
+    assert some.next() == SupplyPlace("az1")
+    some.failed(SupplyPlace("az1"))
+    assert [some.next(), some.next()] == [SupplyPlace("az2"), SupplyPlace("az2")]
+    some.failed(SupplyPlace("az2"))
     assert some.next() is None
 
 
 def test_strict_takes_fewer_rather_than_uneven_ones() -> None:
-    some = places(Spread.STRICT, az1=5, az2=1)
-    assert [some.next(), some.next(), some.next()] == [Place("az1"), Place("az2"), Place("az1")]
+    some = places(ZoneSpread.STRICT, az1=5, az2=1)
+    assert [some.next(), some.next(), some.next()] == [SupplyPlace("az1"), SupplyPlace("az2"), SupplyPlace("az1")]
     assert some.next() is None
 
 
 def test_machines_in_other_zones_do_not_matter() -> None:
-    assert places(have={"elsewhere": 9}, az1=ENDLESS).next() == Place("az1")
+    assert places(have={"elsewhere": 9}, az1=ENDLESS).next() == SupplyPlace("az1")
 
 
 def test_named_machines_are_taken_one_after_the_other() -> None:
-    some = Places(Spread.NONE, ["az1"], {"az1": 2}, Counter(), {"az1": ["m1", "m2"]})
-    assert [some.next(), some.next(), some.next()] == [Place("az1", "m1"), Place("az1", "m2"), None]
+    some = Places(ZoneSpread.NONE, ["az1"], {"az1": 2}, Counter(), {"az1": ["m1", "m2"]})
+    assert [some.next(), some.next(), some.next()] == [SupplyPlace("az1", "m1"), SupplyPlace("az1", "m2"), None]

@@ -16,9 +16,9 @@ from {UTILS}._core.clock import WALL_CLOCK
 from {UTILS}._kube.client import Kube
 from {UTILS}._kube.connection import Access
 from {UTILS}._lxd.client import Lxd
-from {UTILS}._lxd.connection import Connection as LxdConnection
+from {UTILS}._lxd.connection import LxdConnection
 from {UTILS}._maas.client import Client
-from {UTILS}._maas.connection import Connection
+from {UTILS}._maas.connection import MaasConnection
 from {UTILS}._core.parent import end_if_orphaned, end_with_parent
 from {UTILS}._core.wait import Patience
 
@@ -44,7 +44,7 @@ def deaf(then):
 """
 # Nothing listens there: what is sent fails, and says so.
 REQUESTS = {
-    "maas": "Client(Connection.from_params({'maas_endpoint': 'http://127.0.0.1:9/MAAS', 'maas_api_key': 'a:b:c', "
+    "maas": "Client(MaasConnection.from_params({'maas_endpoint': 'http://127.0.0.1:9/MAAS', 'maas_api_key': 'a:b:c', "
     "'maas_timeout': 1, 'maas_validate_certs': True, 'maas_ca_cert': None}, {}))"
     ".post('machines/', op='allocate')",
     "kube": "Kube(Access.from_params({'host': 'http://127.0.0.1:9', 'api_key': 'a'}, {})).create("

@@ -69,3 +69,12 @@ def test_a_layer_imports_only_what_is_below_it(name: str) -> None:
 def test_what_knows_lxd_knows_nothing_of_ansible(name: str) -> None:
     assert not any(each.partition(".")[0] == "ansible" for each in imported(name))
     assert "_core.task" not in imported(name) or name.endswith(".engine")
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for name, file in FILES.items():
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}

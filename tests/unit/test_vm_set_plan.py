@@ -13,13 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Room, Rules, Size, Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import (
+    HostResource,
+    PlacementHost,
+    Rules,
+    Size,
+    VmSpread,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import (
-    Found,
-    Leaving,
-    New,
+    FoundVm,
+    NewVm,
     SetPlan,
-    Wish,
+    SurplusVm,
+    VmCountSpec,
     census,
     checked,
     number_of,
@@ -29,20 +35,23 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan
 POOL = tuple(f"10.0.0.{last}" for last in range(11, 20))
 
 
-def hosts_in(zones: str, cores: int = 99) -> list[Host]:
-    return [Host(f"host-{number}", Room(cores), Room(99), zone=zone) for number, zone in enumerate(zones.split(), 1)]
+def hosts_in(zones: str, cores: int = 99) -> list[PlacementHost]:
+    return [
+        PlacementHost(f"host-{number}", HostResource(cores), HostResource(99), zone=zone)
+        for number, zone in enumerate(zones.split(), 1)
+    ]
 
 
-def vm(number: int, host: int = 1, **facts: Any) -> Found:
-    return Found(f"cp-{number}", f"host-{host}", **{"claim": "cp", **facts})
+def vm(number: int, host: int = 1, **facts: Any) -> FoundVm:
+    return FoundVm(f"cp-{number}", f"host-{host}", **{"claim": "cp", **facts})
 
 
-def wish(count: int, spread: Spread = Spread.ZONE, **more: Any) -> Wish:
-    return Wish("cp", count, Size(1, 1), Rules(spread=spread), **more)
+def wish(count: int, spread: VmSpread = VmSpread.ZONE, **more: Any) -> VmCountSpec:
+    return VmCountSpec("cp", count, Size(1, 1), Rules(spread=spread), **more)
 
 
 def planned(
-    count: int, found: Sequence[Found] = (), zones: str = "a b c", held: Mapping[str, str] | None = None, **more: Any
+    count: int, found: Sequence[FoundVm] = (), zones: str = "a b c", held: Mapping[str, str] | None = None, **more: Any
 ) -> SetPlan:
     return plan(wish(count, **more), hosts_in(zones), census("cp", found), held)
 
@@ -141,16 +150,16 @@ def test_several_names_in_the_way_are_told_together() -> None:
     ],
 )
 def test_a_killed_run_finds_its_vms_again(facts: dict[str, Any]) -> None:
-    result = planned(2, [vm(1, 2, **facts), Found("other-1", "host-1")])
+    result = planned(2, [vm(1, 2, **facts), FoundVm("other-1", "host-1")])
     assert ([one.name for one in result.keep], made(result), removed(result)) == (["cp-1"], "cp-2@host-1", "")
 
 
-def half(number: int, host: int, **facts: Any) -> Found:
+def half(number: int, host: int, **facts: Any) -> FoundVm:
     """What a killed run left before MAAS learned of it."""
     return vm(number, host, **{"known": False, "half_made": True, **facts})
 
 
-def used(number: int, host: int, **facts: Any) -> Found:
+def used(number: int, host: int, **facts: Any) -> FoundVm:
     """A VM that has been started, and that MAAS does not know."""
     return vm(number, host, **{"known": False, **facts})
 
@@ -188,7 +197,7 @@ BESIDE = "cp-1 is on host-{} as well as on host-2: MAAS's machine is the VM on h
     ],
 )  # fmt: skip
 def test_of_several_vms_of_a_name_only_what_is_half_made_goes(
-    found: list[Found], member: int | None, doubles: list[int], says: list[str]
+    found: list[FoundVm], member: int | None, doubles: list[int], says: list[str]
 ) -> None:
     for order in (found, found[::-1]):
         counted = census("cp", order)
@@ -220,7 +229,7 @@ def test_of_two_vms_that_were_in_use_and_that_maas_does_not_know_neither_is_the_
         ([replace(vm(1), host="", doubt="cp-1 is here, too")], "", ["cp-1 is here, too. Neither is touched."]),
     ],
 )  # fmt: skip
-def test_what_is_in_doubt_stays_when_the_set_goes(found: list[Found], removes: str, says: list[str]) -> None:
+def test_what_is_in_doubt_stays_when_the_set_goes(found: list[FoundVm], removes: str, says: list[str]) -> None:
     result = planned(0, found)
     assert (removed(result), [one.text for one in result.left]) == (removes, says)
     assert all(one.failure.kind == "conflict" for one in result.left)
@@ -300,11 +309,11 @@ MACHINE = {
     ],
 )
 def test_a_machine_of_maas_tells_whose_it_is(facts: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert Found.of({**MACHINE, **facts}, "me") == replace(Found("cp-2", "host-1"), **expected)
+    assert FoundVm.of({**MACHINE, **facts}, "me") == replace(FoundVm("cp-2", "host-1"), **expected)
 
 
 def test_a_vm_that_was_added_to_maas_is_on_the_host_that_is_known_otherwise() -> None:
-    assert Found.of({**MACHINE, "pod": None}, "me", host="host-7").host == "host-7"
+    assert FoundVm.of({**MACHINE, "pod": None}, "me", host="host-7").host == "host-7"
 
 
 # -- what is made and removed ------------------------------------------------------------------------------------------
@@ -325,7 +334,7 @@ def test_a_vm_that_was_added_to_maas_is_on_the_host_that_is_known_otherwise() ->
         (0, [], "", ""),
     ],
 )
-def test_free_numbers_are_filled_and_the_highest_go(count: int, found: list[Found], makes: str, removes: str) -> None:
+def test_free_numbers_are_filled_and_the_highest_go(count: int, found: list[FoundVm], makes: str, removes: str) -> None:
     result = planned(count, found)
     assert (made(result), removed(result)) == (makes, removes)
     assert {one.name for one in result.keep} == {one.name for one in found} - set(removes.split())
@@ -335,10 +344,10 @@ def test_vms_on_unschedulable_hosts_go_first_and_nothing_new_comes_there() -> No
     hosts = [replace(host, schedulable=host.name != "host-1") for host in hosts_in("a b")]
     found = census("cp", [vm(1, 1), vm(2, 2), vm(3, 2)])
     assert plan(wish(1), hosts, found).remove == (
-        Leaving(vm(1, 1), "host-1 is unschedulable"),
-        Leaving(vm(3, 2), "one of the last: 1 of 3 stay"),
+        SurplusVm(vm(1, 1), "host-1 is unschedulable"),
+        SurplusVm(vm(3, 2), "one of the last: 1 of 3 stay"),
     )
-    assert plan(wish(4), hosts, found).make == (New("cp-4", "host-2"),)
+    assert plan(wish(4), hosts, found).make == (NewVm("cp-4", "host-2"),)
 
 
 @pytest.mark.parametrize(
@@ -353,7 +362,7 @@ def test_vms_on_unschedulable_hosts_go_first_and_nothing_new_comes_there() -> No
     ],
 )
 def test_vms_leave_an_evacuated_host_under_their_names(
-    count: int, found: list[Found], moves: str, makes: str, removes: str
+    count: int, found: list[FoundVm], moves: str, makes: str, removes: str
 ) -> None:
     result = planned(count, found, evacuated=frozenset({"host-1"}))
     moved = " ".join(leaving.found.name for leaving in result.moved)
@@ -395,7 +404,7 @@ def test_what_cannot_be_placed_is_said_before_anything_is_made() -> None:
 def test_a_vm_is_told_which_cores_it_is_pinned_to() -> None:
     asked = replace(wish(2), size=Size(2, 1, pinned=True))
     result = plan(asked, hosts_in("a", cores=4), census("cp", []))
-    assert result.make == (New("cp-1", "host-1", (0, 1)), New("cp-2", "host-1", (2, 3)))
+    assert result.make == (NewVm("cp-1", "host-1", (0, 1)), NewVm("cp-2", "host-1", (2, 3)))
     assert result.steps()[0].after == {"host": "host-1", "pinned_cores": [0, 1]}
 
 
@@ -439,9 +448,9 @@ sets = st.lists(
 zones_of_hosts = st.sampled_from(["a", "a b", "a b c", "a a b b"])
 
 
-@given(st.integers(0, 6), sets, zones_of_hosts, st.sampled_from(Spread), st.data())
+@given(st.integers(0, 6), sets, zones_of_hosts, st.sampled_from(VmSpread), st.data())
 def test_a_plan_that_was_carried_out_in_part_is_completed_by_the_next_run(
-    count: int, found: list[Found], zones: str, spread: Spread, data: st.DataObject
+    count: int, found: list[FoundVm], zones: str, spread: VmSpread, data: st.DataObject
 ) -> None:
     addresses = {"eth0": POOL}
     first = planned(count, found, zones, addresses=addresses, spread=spread)
@@ -450,7 +459,7 @@ def test_a_plan_that_was_carried_out_in_part_is_completed_by_the_next_run(
     for new in first.make:
         if data.draw(st.booleans()):
             # The answer was lost, so it has no annotation.
-            there.append(Found(new.name, new.host))
+            there.append(FoundVm(new.name, new.host))
             if data.draw(st.booleans()):
                 held[first.addresses[new.name]["eth0"]] = new.name
     there += [leaving.found for leaving in first.remove if data.draw(st.booleans())]
@@ -459,11 +468,11 @@ def test_a_plan_that_was_carried_out_in_part_is_completed_by_the_next_run(
     assert names[0] == names[1]
     assert second.addresses == first.addresses
     assert {leaving.found for leaving in second.remove} <= {leaving.found for leaving in first.remove}
-    ended = [*second.keep, *(Found(new.name, new.host) for new in second.make)]
+    ended = [*second.keep, *(FoundVm(new.name, new.host) for new in second.make)]
     third = planned(count, ended, zones, addresses=addresses, spread=spread)
     assert (len(third.keep), third.make, third.remove) == (count, (), ())
 
 
 @given(st.integers(0, 6), sets, zones_of_hosts)
-def test_the_order_in_which_things_are_seen_does_not_matter(count: int, found: list[Found], zones: str) -> None:
+def test_the_order_in_which_things_are_seen_does_not_matter(count: int, found: list[FoundVm], zones: str) -> None:
     assert planned(count, found, zones) == planned(count, found[::-1], zones)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.watch import Bell
 
@@ -21,14 +21,14 @@ REST_PER_ERRAND = 5.0
 
 
 @dataclass(frozen=True)
-class Done:
+class BackgroundResult:
     """What came of an errand: lines by topic, and whether the same is to be tried again for the same reason."""
 
     lines: Mapping[str, str] = field(default_factory=dict)
     again: bool = False
 
 
-class Errand:
+class BackgroundJob:
     """One thing that is done for the latest sight, by a thread of its own, when there is a reason for it.
 
     `reason` says why it is to be done, or None. A new reason is followed at once; the same one, as long as the outcome
@@ -38,19 +38,19 @@ class Errand:
     def __init__(
         self,
         name: str,
-        reason: Callable[[Sight], Hashable | None],
-        work: Callable[[Sight], Done],
+        reason: Callable[[ClusterSnapshot], Hashable | None],
+        work: Callable[[ClusterSnapshot], BackgroundResult],
         bell: Bell,
         rest: float,
     ) -> None:
         self._name, self._reason, self._work, self._bell, self._rest = name, reason, work, bell, rest
         self._news = threading.Condition()
-        self._offered: tuple[Sight, Hashable] | None = None
-        self._done = Done()
+        self._offered: tuple[ClusterSnapshot, Hashable] | None = None
+        self._done = BackgroundResult()
         self._failure: BaseException | None = None
         self._begun = self._closed = False
 
-    def offer(self, sight: Sight) -> None:
+    def offer(self, sight: ClusterSnapshot) -> None:
         """This is how it is now. Returns at once."""
         reason = self._reason(sight)
         with self._news:
@@ -95,14 +95,16 @@ class Errand:
             return False
         return self._offered[1] != followed or (self._done.again and time.monotonic() >= rested)
 
-    def _do(self, sight: Sight) -> bool:
+    def _do(self, sight: ClusterSnapshot) -> bool:
         before = self._done.lines
         try:
             self._done = self._work(sight)
         except Failure as failure:
             if failure.kind not in PASSING:
                 return self._fail(failure)
-            self._done = Done({**before, self._name: f"{self._name}: {failure.message.rstrip('.')}"}, again=True)
+            self._done = BackgroundResult(
+                {**before, self._name: f"{self._name}: {failure.message.rstrip('.')}"}, again=True
+            )
         except BaseException as defect:  # it is raised where somebody hears of it
             return self._fail(defect)
         if self._done.lines != before:

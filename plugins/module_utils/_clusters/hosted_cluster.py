@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import remove_cluster
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired import credentials
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.objects import (
-    Wish,
+    DesiredObject,
     label_of,
     namespace_wish,
     refuse_options_of_removal,
@@ -55,14 +55,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     DEPLOYMENTS,
     HOSTED_CLUSTERS,
     SECRETS,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at, merged
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
 
-ROUTES = Kind("route.openshift.io/v1", "Route", "routes")
+ROUTES = ObjectKind("route.openshift.io/v1", "Route", "routes")
 OPERATOR = "operator"
 RELEASE = ("spec", "release", "image")
 
@@ -78,7 +78,7 @@ KEYS = {
 }
 
 
-class Run:
+class HostedClusterRun:
     """One task on one hosted cluster that is to be there."""
 
     def __init__(self, task: Task) -> None:
@@ -169,7 +169,7 @@ class Run:
                 hint="Wait for its end with state: absent, then create it anew.",
             )
 
-    def _refuse_incapable(self, wish: Wish) -> None:
+    def _refuse_incapable(self, wish: DesiredObject) -> None:
         """What the management cluster cannot do, and what would fail only later."""
         platform = cluster_manifest.platform_of(self.params, wish.live)
         crd = self._readable(CRDS, HOSTED_CLUSTERS.resource)
@@ -199,7 +199,7 @@ class Run:
             image = provider.image
             self.warnings.append(f"Whether nodes can join with the provider image {image} cannot be told by its tag.")
 
-    def _readable(self, kind: Kind, name: str, namespace: str = "") -> Object | None:
+    def _readable(self, kind: ObjectKind, name: str, namespace: str = "") -> Object | None:
         """An object, empty when there is none; None when this user may not read it, which is no reason to stop."""
         try:
             return self.kube.get(kind, name, namespace) or {}
@@ -211,7 +211,7 @@ class Run:
 
     # -- what is wished ----------------------------------------------------------------------------------------------
 
-    def _wish(self, live: Object | None) -> Wish:
+    def _wish(self, live: Object | None) -> DesiredObject:
         ours = applied(live) if live else {}
         wanted = cluster_manifest.manifest(self.params, live, ours)
         for path, value in ((("metadata", "name"), self.name), (("metadata", "namespace"), self.namespace)):
@@ -221,7 +221,7 @@ class Run:
             cluster_manifest.refuse_late_encryption(self.params, live, wanted, self.label)
             refuse_changes(HOSTED_CLUSTER, self.label, live, wanted, ours)
             self._refuse_older(live, wanted)
-        return Wish(wanted, live, take_over=self.params["take_over"])
+        return DesiredObject(wanted, live, take_over=self.params["take_over"])
 
     def _refuse_older(self, live: Object, wanted: Object) -> None:
         asked = at(wanted, RELEASE)
@@ -229,7 +229,7 @@ class Run:
             history = at(live, ("status", "version", "history")) or []
             refuse_older(self.label, str(asked), running(live), history)
 
-    def _needed(self, live: Object | None) -> Iterator[Wish]:
+    def _needed(self, live: Object | None) -> Iterator[DesiredObject]:
         """What must be there before the HostedCluster, in the order in which it is made."""
         if live is None:
             yield namespace_wish(self.kube, self.namespace)
@@ -244,7 +244,7 @@ class Run:
             if self.params[what]:
                 wanted = make(name, self.namespace, self.name, self.params[what])
                 kind = CONFIG_MAPS if what == "trust_bundle" else SECRETS
-                yield Wish(wanted, self.kube.get(kind, name, self.namespace))
+                yield DesiredObject(wanted, self.kube.get(kind, name, self.namespace))
             elif name:
                 self._check_named(what, name, live)
         if refer.encryption_key:
@@ -252,18 +252,18 @@ class Run:
         if refer.credentials:
             yield from self._credentials(refer.credentials, in_use=live is not None)
 
-    def _encryption_key(self, name: str, live: Object | None) -> Iterator[Wish]:
+    def _encryption_key(self, name: str, live: Object | None) -> Iterator[DesiredObject]:
         """Made once: with another one, what etcd holds could not be read any more."""
         if live is not None and at(live, cluster_manifest.ENCRYPTION) == name:
             return
         there = self.kube.get(SECRETS, name, self.namespace)
         if there is None and not self.params["etcd_encryption_secret"]:
             key = os.urandom(secrets.ENCRYPTION_BYTES)
-            yield Wish(secrets.encryption_key(name, self.namespace, self.name, key), None, once=True)
+            yield DesiredObject(secrets.encryption_key(name, self.namespace, self.name, key), None, once=True)
         else:
             self._check_content("encryption_key", name, there)
 
-    def _credentials(self, name: str, *, in_use: bool) -> Iterator[Wish]:
+    def _credentials(self, name: str, *, in_use: bool) -> Iterator[DesiredObject]:
         there = self.kube.get(SECRETS, name, self.namespace)
         self._named_credentials = there
         given = any(self.params[option] for option in credentials.FOR_PROVIDER)
@@ -277,7 +277,7 @@ class Run:
         wished = credentials.wished(self.params, name, there, in_use=in_use)
         self.warnings += wished.warnings
         if wished.secret is not None:
-            wish = Wish(wished.secret, there)
+            wish = DesiredObject(wished.secret, there)
             if wish.step:
                 self._judge_user(wished.secret)
             yield wish
@@ -288,7 +288,7 @@ class Run:
         if warning:
             self.warnings.append(warning)
 
-    def _rotation(self, live: Object | None, before: list[Wish]) -> credentials.Rotation | None:
+    def _rotation(self, live: Object | None, before: list[DesiredObject]) -> credentials.Rotation | None:
         """A change of the credentials that the provider of a cluster that is there has not seen."""
         name = cluster_manifest.names(self.params, live).credentials
         if live is None or not name:
@@ -321,4 +321,4 @@ class Run:
 
 def converge_cluster(task: Task) -> Result:
     """Bring the hosted cluster that the task names to the wished state."""
-    return remove_cluster(task) if task.params["state"] == "absent" else Run(task).converge()
+    return remove_cluster(task) if task.params["state"] == "absent" else HostedClusterRun(task).converge()

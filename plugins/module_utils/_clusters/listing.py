@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.approval import MAAS_KNOWS, look
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrVerdict
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.infrastructure import (
     CONFIG_MAP,
     platform_of,
@@ -27,7 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import (
-    Sight,
+    ClusterSnapshot,
     control_plane_namespace,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
@@ -46,8 +46,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     NODE_POOLS,
     NODES,
     SECRETS,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 
 # What a control plane's namespace holds of a cluster, under the name that a Sight has for it.
-WITHIN: Mapping[str, Kind] = {
+WITHIN: Mapping[str, ObjectKind] = {
     "machine_deployments": MACHINE_DEPLOYMENTS,
     "machine_sets": MACHINE_SETS,
     "machines": MACHINES,
     "maas_machines": MAAS_MACHINES,
 }
 # All that can be left out of a look.
-KINDS: Mapping[str, Kind] = {"control_plane": HOSTED_CONTROL_PLANES, **WITHIN}
+KINDS: Mapping[str, ObjectKind] = {"control_plane": HOSTED_CONTROL_PLANES, **WITHIN}
 PARTS = frozenset(KINDS)
 AT_ONCE = 6
 # The API of a hosted cluster that does not answer is told as a trouble; nobody waits for it as for one that must.
@@ -81,7 +81,7 @@ class Listed:
 # -- the management cluster ----------------------------------------------------------------------------------------
 
 
-def sight(kube: Kube, namespace: str, name: str, parts: Collection[str] = PARTS) -> Sight:
+def sight(kube: Kube, namespace: str, name: str, parts: Collection[str] = PARTS) -> ClusterSnapshot:
     """What is known of one hosted cluster. There may be none: `cluster` is None then, and what is left of it shows."""
     cluster = kube.get(HOSTED_CLUSTERS, name, namespace)
     if cluster is None:
@@ -89,7 +89,7 @@ def sight(kube: Kube, namespace: str, name: str, parts: Collection[str] = PARTS)
     return _whole(kube, namespace, name, cluster, parts)
 
 
-def sights(kube: Kube, namespace: str = "", parts: Collection[str] = PARTS) -> list[Sight]:
+def sights(kube: Kube, namespace: str = "", parts: Collection[str] = PARTS) -> list[ClusterSnapshot]:
     """All hosted clusters of a namespace, or of all; also those of which nothing but node pools is left."""
     clusters = kube.list(HOSTED_CLUSTERS, namespace)
     if not clusters:
@@ -132,7 +132,7 @@ def must_serve_hosted_clusters(kube: Kube) -> None:
 
 def _whole(
     kube: Kube, namespace: str, name: str, cluster: Object | None, parts: Collection[str], pools: Listed | None = None
-) -> Sight:
+) -> ClusterSnapshot:
     inner = control_plane_namespace(namespace, name)
     looks = {part: look_of(kube, kind, inner) for part, kind in WITHIN.items() if part in parts}
     if "control_plane" in parts:
@@ -153,10 +153,10 @@ def _sight(
     items: Mapping[str, Sequence[Object]],
     troubles: Sequence[str],
     others: Sequence[str] = (),
-) -> Sight:
+) -> ClusterSnapshot:
     owner = ControlPlaneOwner(namespace, name, cluster, clusters_of_pools(pools, namespace), namesakes=others)
     within: Mapping[str, Any] = {part: owner.own(items.get(part, ())) for part in WITHIN}
-    return Sight(
+    return ClusterSnapshot(
         namespace=namespace,
         name=name,
         cluster=cluster,
@@ -167,11 +167,11 @@ def _sight(
     )
 
 
-def look_of(kube: Kube, kind: Kind, namespace: str) -> Callable[[], Listed]:
+def look_of(kube: Kube, kind: ObjectKind, namespace: str) -> Callable[[], Listed]:
     return lambda: _listed(kube, kind, [namespace])
 
 
-def single(kube: Kube, kind: Kind, name: str, namespace: str) -> Listed:
+def single(kube: Kube, kind: ObjectKind, name: str, namespace: str) -> Listed:
     try:
         body = kube.get(kind, name, namespace)
     except Failure as failure:
@@ -179,7 +179,7 @@ def single(kube: Kube, kind: Kind, name: str, namespace: str) -> Listed:
     return Listed([body] if body else [])
 
 
-def _listed_everywhere(kube: Kube, kind: Kind, places: Sequence[str]) -> Listed:
+def _listed_everywhere(kube: Kube, kind: ObjectKind, places: Sequence[str]) -> Listed:
     """In one request; namespace by namespace for a user who may not look into all."""
     try:
         return Listed(kube.list(kind))
@@ -189,7 +189,7 @@ def _listed_everywhere(kube: Kube, kind: Kind, places: Sequence[str]) -> Listed:
     return _listed(kube, kind, places)
 
 
-def _listed(kube: Kube, kind: Kind, places: Iterable[str]) -> Listed:
+def _listed(kube: Kube, kind: ObjectKind, places: Iterable[str]) -> Listed:
     """The objects of a kind in some namespaces."""
     items: list[Object] = []
     troubles = []
@@ -248,7 +248,7 @@ def place(body: Object) -> str:
 # -- hosted clusters themselves -------------------------------------------------------------------------------------
 
 
-def kubeconfig_of(kube: Kube, seen: Sight) -> Published | None:
+def kubeconfig_of(kube: Kube, seen: ClusterSnapshot) -> Published | None:
     """The administrator's kubeconfig that a hosted cluster publishes; None as long as there is none.
 
     A Secret is written by whoever may write Secrets there: what it says is taken as data, and only for the address that
@@ -272,7 +272,7 @@ def kubeconfig_of(kube: Kube, seen: Sight) -> Published | None:
     return published
 
 
-def with_platforms(kube: Kube, seen: Sequence[Sight]) -> tuple[list[Sight], dict[str, str]]:
+def with_platforms(kube: Kube, seen: Sequence[ClusterSnapshot]) -> tuple[list[ClusterSnapshot], dict[str, str]]:
     """What the control-plane operator of each writes into its Infrastructure; what may not be read is a trouble."""
     found, after = {}, []
     for one in seen:
@@ -282,7 +282,7 @@ def with_platforms(kube: Kube, seen: Sequence[Sight]) -> tuple[list[Sight], dict
     return after, found
 
 
-def hosted_api(task: Task, seen: Sight) -> Kube | None:
+def hosted_api(task: Task, seen: ClusterSnapshot) -> Kube | None:
     """The API of a hosted cluster, its requests counted as the task's; None as long as no kubeconfig is published."""
     published = kubeconfig_of(task.kube, seen)
     if published is None:
@@ -292,7 +292,7 @@ def hosted_api(task: Task, seen: Sight) -> Kube | None:
     return task.joined(Kube.from_kubeconfig(published, clock=task.clock, read_timeout=HOSTED_READ_TIMEOUT))
 
 
-def with_hosted(task: Task, seen: Sight, *, nodes: bool = True, requests: bool = True) -> Sight:
+def with_hosted(task: Task, seen: ClusterSnapshot, *, nodes: bool = True, requests: bool = True) -> ClusterSnapshot:
     """The same sight with what the hosted API says; one that cannot be asked is a trouble, not a failure."""
     if seen.cluster is None:
         return seen
@@ -308,9 +308,11 @@ def with_hosted(task: Task, seen: Sight, *, nodes: bool = True, requests: bool =
     return replace(seen, nodes=found_nodes, requests=found_requests)
 
 
-def all_with_hosted(task: Task, seen: Sequence[Sight], *, nodes: bool, requests: bool) -> list[Sight]:
+def all_with_hosted(
+    task: Task, seen: Sequence[ClusterSnapshot], *, nodes: bool, requests: bool
+) -> list[ClusterSnapshot]:
     """The same for many clusters, a few at a time."""
-    found: dict[str, Sight] = {}
+    found: dict[str, ClusterSnapshot] = {}
     for before, after in each(seen, lambda one: with_hosted(task, one, nodes=nodes, requests=requests), AT_ONCE):
         if isinstance(after, Failure):
             raise after
@@ -336,7 +338,9 @@ def has_maas(task: Task) -> bool:
     return bool(task.params.get("maas_endpoint") or task.params.get("maas_api_key"))
 
 
-def machines_in_maas(task: Task, seen: Iterable[Sight], tolerated: Collection[str] = PASSING) -> InMaas | None:
+def machines_in_maas(
+    task: Task, seen: Iterable[ClusterSnapshot], tolerated: Collection[str] = PASSING
+) -> InMaas | None:
     """The machines behind all MaasMachines, a hundred a request; None for a task that does not speak of a MAAS.
 
     A MAAS that is down is a trouble, as is whatever kind of failure is tolerated; any other is the task's.
@@ -352,7 +356,7 @@ def machines_in_maas(task: Task, seen: Iterable[Sight], tolerated: Collection[st
         return InMaas({}, could_not_read("the machines from MAAS", failure), failure.kind)
 
 
-def verdicts(seen: Iterable[Sight], in_maas: InMaas | None) -> dict[str, list[Verdict]]:
+def verdicts(seen: Iterable[ClusterSnapshot], in_maas: InMaas | None) -> dict[str, list[CsrVerdict]]:
     """Of each cluster, what is to become of the certificate requests that wait, and why."""
     found = {}
     for one in seen:

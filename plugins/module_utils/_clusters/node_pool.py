@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pool_machines import Leaving
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pool_machines import PoolMachines
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import remove_pool
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.objects import (
-    Wish,
+    DesiredObject,
     label_of,
     refuse_options_of_removal,
 )
@@ -54,7 +54,7 @@ CONFIG = "config"
 RELEASE = ("spec", "release", "image")
 
 
-class Run:
+class NodePoolRun:
     """One task on one node pool that is to be there."""
 
     def __init__(self, task: Task) -> None:
@@ -89,16 +89,16 @@ class Run:
                 now = each.carry_out(self.kube)
         return self._waited(plan, now if wish.step else live or {}, leaving)
 
-    def _leaving(self, live: Object | None) -> Leaving | None:
+    def _leaving(self, live: Object | None) -> PoolMachines | None:
         """The machines that the pool may give back, if it has any and the task says where MAAS is."""
         if live is None or pool_manifest.platform_of(self.params, live, None) != "MAAS":
             return None
         if not (self.params["erase"] or has_maas(self.task)):
             return None
         cluster = str(at(live, ("spec", "clusterName")))
-        return Leaving(self.task, self.patience, self.namespace, cluster, self.name)
+        return PoolMachines(self.task, self.patience, self.namespace, cluster, self.name)
 
-    def _waited(self, plan: Plan, body: Object, leaving: Leaving | None) -> Result:
+    def _waited(self, plan: Plan, body: Object, leaving: PoolMachines | None) -> Result:
         """Wait as the task says; whoever pauses a pool does not wait for it."""
         if not self.params["wait"] or is_paused(body.get("spec"), time.time()):
             return self._result(plan, body, leaving=leaving)
@@ -131,7 +131,7 @@ class Run:
         body: Object,
         *,
         predicted: bool = False,
-        leaving: Leaving | None = None,
+        leaving: PoolMachines | None = None,
         failure: Failure | None = None,
         marked: bool = False,
     ) -> Result:
@@ -180,7 +180,7 @@ class Run:
         if cluster is not None and self.params["platform"] and self.params["platform"] != wanted.lower():
             raise invalid(f"{self.label} cannot be of platform {self.params['platform']}: its cluster is of {wanted}.")
 
-    def _refuse_incapable(self, wish: Wish, cluster: Object | None) -> None:
+    def _refuse_incapable(self, wish: DesiredObject, cluster: Object | None) -> None:
         try:
             crd = self.kube.get(CRDS, NODE_POOLS.resource)
         except Failure as failure:
@@ -193,7 +193,7 @@ class Run:
 
     # -- what is wished ----------------------------------------------------------------------------------------------
 
-    def _wish(self, live: Object | None, cluster: Object | None) -> Wish:
+    def _wish(self, live: Object | None, cluster: Object | None) -> DesiredObject:
         kept = applied(live) if live else {}
         wanted = pool_manifest.manifest(self.params, live, kept, cluster, self._config_names())
         if live is not None:
@@ -201,7 +201,7 @@ class Run:
             asked = at(wanted, RELEASE)
             if asked and asked != at(live, RELEASE) and not self.params["allow_downgrade"]:
                 refuse_older(self.label, str(asked), str(at(live, ("status", "version")) or ""))
-        return Wish(wanted, live, take_over=self.params["take_over"])
+        return DesiredObject(wanted, live, take_over=self.params["take_over"])
 
     def _config_names(self) -> list[str] | None:
         given = self.params["config"]
@@ -211,7 +211,7 @@ class Run:
         made = given["content"] is not None
         return pool_manifest.config_name(self.name, given["name"]) if made else str(given["name"])
 
-    def _configs(self, cluster: str) -> Iterator[Wish]:
+    def _configs(self, cluster: str) -> Iterator[DesiredObject]:
         """The ConfigMaps with configuration of nodes: made from text, or looked for by name."""
         for given in self.params["config"] or ():
             name = self._config_name(given)
@@ -219,7 +219,7 @@ class Run:
             if given["content"] is not None:
                 wanted = secrets.config_map(name, self.namespace, cluster, {CONFIG: given["content"]})
                 wanted["metadata"]["labels"][OF_POOL] = self.name
-                yield Wish(wanted, there)
+                yield DesiredObject(wanted, there)
             else:
                 self._check_config(name, there)
 
@@ -243,7 +243,7 @@ def _mebibytes(value: Any) -> int | None:
 
 def converge_pool(task: Task) -> Result:
     """Bring the node pool that the task names to the wished state."""
-    return _remove(task) if task.params["state"] == "absent" else Run(task).converge()
+    return _remove(task) if task.params["state"] == "absent" else NodePoolRun(task).converge()
 
 
 def _remove(task: Task) -> Result:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
-    Verdict as CsrVerdict,
+    CsrVerdict as CsrVerdict,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import Meaning
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import (
@@ -21,7 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meanings_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import shown
@@ -60,7 +60,7 @@ def pool_of(body: Object) -> str:
 
 
 @dataclass(frozen=True)
-class Grove:
+class TreeSources:
     """What the trees of some clusters are made of. What was not asked for is None, and has no place in a tree."""
 
     now: float
@@ -73,7 +73,7 @@ class Grove:
     platforms: Mapping[str, str] | None = None
 
 
-def tree(seen: Sight, grove: Grove) -> Branch:
+def tree(seen: ClusterSnapshot, grove: TreeSources) -> Branch:
     """One hosted cluster."""
     cluster = seen.cluster or {}
     spec, status = cluster.get("spec") or {}, status_of(cluster)
@@ -181,7 +181,7 @@ def _condition(one: Object, meaning: Meaning) -> Branch:
     }
 
 
-def _pool(pool: Object, seen: Sight, grove: Grove) -> Branch:
+def _pool(pool: Object, seen: ClusterSnapshot, grove: TreeSources) -> Branch:
     spec, status = pool.get("spec") or {}, status_of(pool)
     found: Branch = {
         "name": name_of(pool),
@@ -203,7 +203,7 @@ def _pool(pool: Object, seen: Sight, grove: Grove) -> Branch:
     return found
 
 
-def _machine(body: Object, seen: Sight, grove: Grove) -> Branch:
+def _machine(body: Object, seen: ClusterSnapshot, grove: TreeSources) -> Branch:
     status = status_of(body)
     infrastructure = _maas_machine_of(body, seen)
     found: Branch = {
@@ -224,7 +224,7 @@ def _machine(body: Object, seen: Sight, grove: Grove) -> Branch:
     return found
 
 
-def _maas_machine(body: Object, grove: Grove) -> Branch:
+def _maas_machine(body: Object, grove: TreeSources) -> Branch:
     spec, status = body.get("spec") or {}, status_of(body)
     deployed = condition(body, DEPLOYED)
     system_id = system_id_of(body) or None
@@ -284,12 +284,12 @@ def _node_name(machine: Object) -> str:
     return str((status_of(machine).get("nodeRef") or {}).get("name") or "")
 
 
-def _maas_machine_of(machine: Object, seen: Sight) -> Object | None:
+def _maas_machine_of(machine: Object, seen: ClusterSnapshot) -> Object | None:
     reference = (machine.get("spec") or {}).get("infrastructureRef") or {}
     return next((body for body in seen.maas_machines if name_of(body) == reference.get("name")), None)
 
 
-def _without_machine(seen: Sight) -> list[Object]:
+def _without_machine(seen: ClusterSnapshot) -> list[Object]:
     named = {((body.get("spec") or {}).get("infrastructureRef") or {}).get("name") for body in seen.machines}
     return [body for body in seen.maas_machines if name_of(body) not in named]
 
@@ -298,7 +298,7 @@ def _without_machine(seen: Sight) -> list[Object]:
 
 
 @dataclass(frozen=True)
-class Owner:
+class MachineUser:
     """Whose a machine is: each name as far as it is known."""
 
     namespace: str
@@ -317,12 +317,12 @@ class Owner:
         return {name: value or None for name, value in vars(self).items()}
 
 
-def owners(seen: Iterable[Sight], *, system_id: str = "", node: str = "") -> list[Owner]:
+def owners(seen: Iterable[ClusterSnapshot], *, system_id: str = "", node: str = "") -> list[MachineUser]:
     """Every cluster and pool to which a machine of MAAS or a node belongs.
 
     One is as it should be; several say that one machine is taken for the machine of several.
     """
-    found: dict[Owner, None] = {}
+    found: dict[MachineUser, None] = {}
     for one in seen:
         for owner, names in _held(one):
             if (system_id and owner.system_id == system_id) or (node and _is_called(node, names)):
@@ -330,7 +330,7 @@ def owners(seen: Iterable[Sight], *, system_id: str = "", node: str = "") -> lis
     return list(found)
 
 
-def _held(seen: Sight) -> Iterator[tuple[Owner, Sequence[str]]]:
+def _held(seen: ClusterSnapshot) -> Iterator[tuple[MachineUser, Sequence[str]]]:
     """Every machine of a cluster, with the names that its node may have."""
     machines = {_reference(body): body for body in seen.machines}
     linked: set[str] = set()
@@ -349,8 +349,10 @@ def _held(seen: Sight) -> Iterator[tuple[Owner, Sequence[str]]]:
             yield _owner(seen, pool, None, "", system_id_of(body), name_of(body)), [name_of(body)]
 
 
-def _owner(seen: Sight, pool: str, machine: Object | None, maas_machine: str, system_id: str, node: str) -> Owner:
-    return Owner(
+def _owner(
+    seen: ClusterSnapshot, pool: str, machine: Object | None, maas_machine: str, system_id: str, node: str
+) -> MachineUser:
+    return MachineUser(
         namespace=seen.namespace,
         hosted_cluster=seen.name,
         node_pool=pool or (pool_of(machine) if machine else ""),

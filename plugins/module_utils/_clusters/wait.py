@@ -14,7 +14,10 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import Done, Errand
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import (
+    BackgroundJob,
+    BackgroundResult,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.approval import (
     CHANGED,
     approve_due,
@@ -23,7 +26,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.missing import MissingCertificates
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
-    Verdict,
+    CsrVerdict,
     waiting_requests,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import (
@@ -34,7 +37,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     followed,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import (
-    Patch,
+    ObjectPatch,
     patches,
     resumptions,
 )
@@ -45,8 +48,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.prefligh
     constraints_of_machine,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.watch import Lookout
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.watch import ClusterWatch
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
@@ -59,8 +62,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINE_SETS,
     NAMESPACES,
     NODE_POOLS,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -73,7 +76,7 @@ SETTLE = 0.1
 # What the operator has forgotten is touched so often at most.
 TOUCH_AGAIN = 30.0
 TOUCHED = "metalshift.maas/touched"
-WHAT: Mapping[Kind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool", MAAS_MACHINES: "machine"}
+WHAT: Mapping[ObjectKind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool", MAAS_MACHINES: "machine"}
 MOST_NAMED = 5
 # Of requests that are not approved, so many are told, and of the end of a wait the first of them.
 MOST_REFUSED, FIRST_REFUSED = 10, 2
@@ -103,16 +106,16 @@ def wait_for(
     approve: bool = False,
     marker: Marker | None = None,
     patience: Patience | None = None,
-) -> Sight:
+) -> ClusterSnapshot:
     """Wait until a hosted cluster, or some of its node pools, are where they are to be; how they are then.
 
     With `approve`, certificate requests of its machines are approved meanwhile; with a `marker`, its machines are
     marked in MAAS. A task that waits several times gives the same patience to each.
     """
-    return Wait(task, namespace, name, goal, pools, patience, marker).until_reached(approve)
+    return ClusterWait(task, namespace, name, goal, pools, patience, marker).until_reached(approve)
 
 
-class Wait:
+class ClusterWait:
     """One wait: what was said last, and since when things are as they are."""
 
     def __init__(
@@ -126,7 +129,7 @@ class Wait:
         marker: Marker | None = None,
     ) -> None:
         self._marker = marker
-        self._letting_go = LettingGo(task)
+        self._letting_go = StuckMachineRelease(task)
         self._guard = ProviderGuard(task, pools)
         self._task, self._namespace, self._name, self._goal, self._pools = task, namespace, name, goal, pools
         self._patience = patience or Patience.of(task)
@@ -137,12 +140,12 @@ class Wait:
         self._blind: float | None = None
         self._spoke = task.clock.now()
         self._waits: Sequence[str] = ()
-        self._seen: Sight | None = None
+        self._seen: ClusterSnapshot | None = None
         self._missing: MissingCertificates | None = None
         self._refused: Callable[[], Sequence[str]] = tuple
         self._lacks_only_certificates = False
-        self._touch_due: Sequence[tuple[Kind, str]] = ()
-        self._touches: Counter[tuple[Kind, str]] = Counter()
+        self._touch_due: Sequence[tuple[ObjectKind, str]] = ()
+        self._touches: Counter[tuple[ObjectKind, str]] = Counter()
         self._touch_lines: dict[str, str] = {}
 
     @property
@@ -154,10 +157,10 @@ class Wait:
         pools = f", node pool {' and '.join(sorted(self._pools))}," if self._pools else ""
         return f"Hosted cluster {self.label}{pools}"
 
-    def until_reached(self, approve: bool) -> Sight:
+    def until_reached(self, approve: bool) -> ClusterSnapshot:
         nodes = self._goal in ("nodes", "complete")
         with (
-            Lookout(self._task, self._namespace, self._name, nodes=nodes) as lookout,
+            ClusterWatch(self._task, self._namespace, self._name, nodes=nodes) as lookout,
             self._errands(lookout, approve) as errands,
         ):
             try:
@@ -167,7 +170,7 @@ class Wait:
             finally:
                 self._letting_go.end()
 
-    def _watch(self, lookout: Lookout, errands: Sequence[Errand]) -> Sight:
+    def _watch(self, lookout: ClusterWatch, errands: Sequence[BackgroundJob]) -> ClusterSnapshot:
         while True:
             now_seen = lookout.sight()
             if now_seen is None:
@@ -195,7 +198,7 @@ class Wait:
 
     # -- what is seen ---------------------------------------------------------------------------------------------
 
-    def _assess(self, seen: Sight) -> Assessment:
+    def _assess(self, seen: ClusterSnapshot) -> Assessment:
         now = self._task.clock.now()
         if self._blind is not None:
             # While nothing could be seen, nothing has lasted.
@@ -209,14 +212,14 @@ class Wait:
         self._lacks_only_certificates = bool(seen.certificates) and self._is_reached(replace(seen, certificates={}))
         return found
 
-    def _with_certificates(self, seen: Sight, *, is_silent: bool) -> Sight:
+    def _with_certificates(self, seen: ClusterSnapshot, *, is_silent: bool) -> ClusterSnapshot:
         if self._missing is None:
             return seen
         if seen.nodes is not None and seen.requests is not None:
             return self._missing.seen(seen)
         return self._missing.unread(seen, is_silent=is_silent) if self._is_reached(seen) else seen
 
-    def _is_reached(self, seen: Sight) -> bool:
+    def _is_reached(self, seen: ClusterSnapshot) -> bool:
         return assess(seen, self._goal, 0.0, {}, pools=self._pools).reached
 
     def _news(self, found: Assessment) -> Mapping[str, str]:
@@ -240,7 +243,7 @@ class Wait:
             self._task.say(self._patience.heartbeat(next(iter(self._waits), "")))
             self._spoke = self._task.clock.now()
 
-    def _require_presence(self, seen: Sight) -> None:
+    def _require_presence(self, seen: ClusterSnapshot) -> None:
         """A task waits for what it has made or found. What is not there any more, it does not make again."""
         missing = [f"Node pool {name}" for name in sorted(self._pools) if name not in seen.pools]
         if self._goal == "gone" or seen.troubles or not (seen.cluster is None or missing):
@@ -278,7 +281,7 @@ class Wait:
             events=list(self._told.values()),
         )
 
-    def _too_long(self, lookout: Lookout, seen: Sight | None) -> Failure:
+    def _too_long(self, lookout: ClusterWatch, seen: ClusterSnapshot | None) -> Failure:
         refused = self._refused()
         known = [*refused[:FIRST_REFUSED], *self._waits] if lookout.lost is None else lookout.lines.values()
         waits = list(dict.fromkeys(known))
@@ -299,39 +302,39 @@ class Wait:
     # -- beside it ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _errands(self, lookout: Lookout, approve: bool) -> Iterator[Sequence[Errand]]:
+    def _errands(self, lookout: ClusterWatch, approve: bool) -> Iterator[Sequence[BackgroundJob]]:
         task, bell, rest = self._task, lookout.bell, self._patience.tick
         knows_maas = has_maas(task)
         chosen = [
-            Errand("touching", self._to_touch, self._touch, bell, TOUCH_AGAIN),
-            Errand("letting machines go", self._letting_go.overdue, self._letting_go.let_go, bell, rest),
-            Errand("pauses of machines", self._guard.due, self._guard.keep, bell, rest),
+            BackgroundJob("touching", self._to_touch, self._touch, bell, TOUCH_AGAIN),
+            BackgroundJob("letting machines go", self._letting_go.overdue, self._letting_go.let_go, bell, rest),
+            BackgroundJob("pauses of machines", self._guard.due, self._guard.keep, bell, rest),
         ]
         if approve:
-            approving = Approving(task, lambda: lookout.hosted, knows_maas)
-            chosen.append(Errand("certificate requests", approving.waiting, approving.approve, bell, rest))
+            approving = Approval(task, lambda: lookout.hosted, knows_maas)
+            chosen.append(BackgroundJob("certificate requests", approving.waiting, approving.approve, bell, rest))
             if knows_maas and self._goal in ("nodes", "complete"):
                 self._missing = MissingCertificates(task.clock, lambda: approving.verdicts)
                 self._refused = lambda: approving.refused
         if knows_maas:
             guard = self._guard
             chosen.append(
-                Errand(
+                BackgroundJob(
                     "MAAS", lambda seen: _to_look_at(seen, guard), lambda seen: _in_maas(task, seen, guard), bell, rest
                 )
             )
         if knows_maas and self._marker:
             marker = self._marker
-            chosen.append(Errand("marks in MAAS", marker.due, lambda seen: _mark(marker, seen), bell, rest))
+            chosen.append(BackgroundJob("marks in MAAS", marker.due, lambda seen: _mark(marker, seen), bell, rest))
         with ExitStack() as closing:
             for each in chosen:
                 closing.callback(each.close)
             yield chosen
 
-    def _to_touch(self, _seen: Sight) -> Hashable | None:
+    def _to_touch(self, _seen: ClusterSnapshot) -> Hashable | None:
         return tuple(self._touch_due) or None
 
-    def _touch(self, seen: Sight) -> Done:
+    def _touch(self, seen: ClusterSnapshot) -> BackgroundResult:
         """Any change makes the operator look at what it has forgotten."""
         maas_machines = {name_of(each): each for each in seen.maas_machines}
         bodies = {HOSTED_CLUSTERS: {seen.name: seen.cluster}, NODE_POOLS: seen.pools, MAAS_MACHINES: maas_machines}
@@ -356,7 +359,7 @@ class Wait:
                 f"{WHAT[kind]} {name}: touched{f' {times} times' if times > 1 else ''}, so that the {who} looks at it "
                 "again"
             )
-        return Done(dict(self._touch_lines), again=True)
+        return BackgroundResult(dict(self._touch_lines), again=True)
 
     def _worth_waking(self, bodies: Sequence[Object]) -> set[str]:
         """Those for which the provider would get a machine now: MAAS answers, and has one that fits."""
@@ -373,32 +376,32 @@ class Wait:
         }
 
 
-class LettingGo:
+class StuckMachineRelease:
     """Lets machines go that nothing but an API that does not answer holds back, and leaves no MachineSet paused."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._seen: Sight | None = None
+        self._seen: ClusterSnapshot | None = None
         self._pauses = self._ended = False
         # What works beside a wait may still be at it when the wait ends.
         self._lock = threading.Lock()
 
-    def look(self, seen: Sight) -> None:
+    def look(self, seen: ClusterSnapshot) -> None:
         """This is how it is now; an earlier run may have left a pause."""
         self._seen = seen
         self._pauses = self._pauses or any(resumptions(seen.machine_sets))
 
-    def overdue(self, seen: Sight) -> Hashable | None:
+    def overdue(self, seen: ClusterSnapshot) -> Hashable | None:
         """The machines, and the MachineSets that wait for nobody any more."""
         return tuple((each.kind.name, each.name) for each in self._found(seen)) or None
 
-    def let_go(self, seen: Sight) -> Done:
+    def let_go(self, seen: ClusterSnapshot) -> BackgroundResult:
         with self._lock:
             found = [] if self._ended else self._found(seen)
             self._pauses = self._pauses or bool(found)
             for each in found:
                 self._patch(each, seen)
-        return Done({f"let go {each.name}": each.said for each in found if each.said}, again=True)
+        return BackgroundResult({f"let go {each.name}": each.said for each in found if each.said}, again=True)
 
     def end(self) -> None:
         """End every pause, however the wait has ended: whose machine has not gone by now is let go by the next one."""
@@ -414,10 +417,10 @@ class LettingGo:
             except Failure as failure:
                 self._task.say(f"A MachineSet in {place} may still be paused: {failure.message.rstrip('.')}")
 
-    def _found(self, seen: Sight) -> list[Patch]:
+    def _found(self, seen: ClusterSnapshot) -> list[ObjectPatch]:
         return list(patches(tuple(seen.pools.values()), seen.machine_sets, seen.machines, time.time()))
 
-    def _patch(self, patch: Patch, seen: Sight) -> None:
+    def _patch(self, patch: ObjectPatch, seen: ClusterSnapshot) -> None:
         try:
             self._task.kube.patch(patch.kind, patch.name, seen.control_plane_namespace, patch.body)
         except Failure as failure:
@@ -426,46 +429,48 @@ class LettingGo:
                 raise
 
 
-class Approving:
+class Approval:
     """Approves what is due, and keeps what was approved and what was said about it."""
 
     def __init__(self, task: Task, hosted: Callable[[], Kube | None], knows_maas: bool) -> None:
         self._task, self._hosted, self._knows_maas = task, hosted, knows_maas
         self._lines: dict[str, str] = {}
-        self._told: dict[str, Verdict] = {}
+        self._told: dict[str, CsrVerdict] = {}
         self._counted: dict[str, int] = {}
         self._approved: Collection[str] = ()
         self._owners: Collection[str] = ()
         #: Those on the requests that waited at the last look, by name.
-        self.verdicts: Mapping[str, Verdict] = {}
+        self.verdicts: Mapping[str, CsrVerdict] = {}
         #: Of these, lines about requests that are not approved, and of which it is not known whose machine asks.
         self.refused: Sequence[str] = ()
 
-    def waiting(self, seen: Sight) -> Hashable | None:
+    def waiting(self, seen: ClusterSnapshot) -> Hashable | None:
         """The requests of kubelets that nobody has answered."""
         return frozenset(each.name for each in waiting_requests(requests_of(seen, self._approved))) or None
 
-    def approve(self, seen: Sight) -> Done:
+    def approve(self, seen: ClusterSnapshot) -> BackgroundResult:
         if not self._knows_maas:
             said = "certificate requests: not approved, because the task does not say how MAAS is reached"
-            return Done({"certificate requests": said})
+            return BackgroundResult({"certificate requests": said})
         hosted = self._hosted()
         if hosted is None:
-            return Done(self._lines, again=True)
+            return BackgroundResult(self._lines, again=True)
         verdicts = approve_due(
             self._task, hosted, seen, self._approved, owners=lambda machines: self._owners_of(seen, machines)
         )
         self._approved = {*self._approved, *(one.name for one in verdicts if one.approved)}
         self.verdicts = {one.name: one for one in verdicts}
         self._note(verdicts)
-        return Done(dict(self._lines), again=any(not one.approved and not one.superseded for one in verdicts))
+        return BackgroundResult(
+            dict(self._lines), again=any(not one.approved and not one.superseded for one in verdicts)
+        )
 
-    def _owners_of(self, seen: Sight, machines: Machines) -> Collection[str]:
+    def _owners_of(self, seen: ClusterSnapshot, machines: Machines) -> Collection[str]:
         """Asked for until they are known, and not again."""
         self._owners = self._owners or owners_of(self._task, seen, machines)
         return self._owners
 
-    def _note(self, verdicts: Sequence[Verdict]) -> None:
+    def _note(self, verdicts: Sequence[CsrVerdict]) -> None:
         """Each approval, and one line for each node that is refused: the same answer is not told again."""
         for one in verdicts:
             if one.approved:
@@ -492,11 +497,11 @@ class Approving:
             self._lines[f"requests {what}"] = f"certificate requests: {number} {said}"
 
 
-def _asker(verdict: Verdict) -> str:
+def _asker(verdict: CsrVerdict) -> str:
     return f"{verdict.kind} {verdict.node or verdict.requestor}"
 
 
-def _line_of(verdict: Verdict) -> str:
+def _line_of(verdict: CsrVerdict) -> str:
     whose = f" of {verdict.node}" if verdict.node else ""
     if verdict.approved:
         return f"certificate request {verdict.name}{whose}: approved ({verdict.kind})"
@@ -507,7 +512,7 @@ def _line_of(verdict: Verdict) -> str:
 # -- machines as MAAS has them --------------------------------------------------------------------------------------
 
 
-def _moving(seen: Sight) -> list[Object]:
+def _moving(seen: ClusterSnapshot) -> list[Object]:
     """The MaasMachines whose machine is being deployed, or given back."""
     return [
         each
@@ -516,12 +521,12 @@ def _moving(seen: Sight) -> list[Object]:
     ]
 
 
-def _to_look_at(seen: Sight, guard: ProviderGuard) -> Hashable | None:
+def _to_look_at(seen: ClusterSnapshot, guard: ProviderGuard) -> Hashable | None:
     """Those on their way, and those of which it is not known yet whether somebody else has them."""
     return frozenset(system_id_of(each) for each in (*_moving(seen), *guard.unchecked(seen))) or None
 
 
-def _in_maas(task: Task, seen: Sight, guard: ProviderGuard) -> Done:
+def _in_maas(task: Task, seen: ClusterSnapshot, guard: ProviderGuard) -> BackgroundResult:
     """What MAAS says of them: one request for a hundred. It is told beside the wait, and never ends it."""
     moving = {system_id_of(each): name_of(each) for each in _moving(seen)}
     several = {name_of(each): each for each in (*_moving(seen), *guard.unchecked(seen))}
@@ -529,23 +534,23 @@ def _in_maas(task: Task, seen: Sight, guard: ProviderGuard) -> Done:
     try:
         found = machines_in_maas(task, [asked])
     except Failure as failure:
-        return Done({"MAAS": f"MAAS: {failure.message.rstrip('.')}"}, again=True)
+        return BackgroundResult({"MAAS": f"MAAS: {failure.message.rstrip('.')}"}, again=True)
     if found is None or found.trouble:
-        return Done({"MAAS": f"MAAS: {found.trouble.rstrip('.')}"} if found else {}, again=True)
+        return BackgroundResult({"MAAS": f"MAAS: {found.trouble.rstrip('.')}"} if found else {}, again=True)
     lines = {
         f"MAAS {one}": f"machine {moving[one]} in MAAS: {_status(machine)}"
         for one, machine in found.machines.items()
         if one in moving
     }
-    return Done({**guard.check(asked, found.machines), **lines}, again=bool(moving))
+    return BackgroundResult({**guard.check(asked, found.machines), **lines}, again=bool(moving))
 
 
-def _mark(marker: Marker, seen: Sight) -> Done:
+def _mark(marker: Marker, seen: ClusterSnapshot) -> BackgroundResult:
     """From the moment that the provider holds a machine it is not to be released by others. It never ends a wait."""
     try:
-        return Done(again=not marker.tick(seen))
+        return BackgroundResult(again=not marker.tick(seen))
     except Failure as failure:
-        return Done({"marks": f"marks in MAAS: {failure.message.rstrip('.')}"}, again=True)
+        return BackgroundResult({"marks": f"marks in MAAS: {failure.message.rstrip('.')}"}, again=True)
 
 
 def _status(machine: Machine) -> str:
@@ -557,7 +562,7 @@ def _status(machine: Machine) -> str:
 # -- what is left ---------------------------------------------------------------------------------------------------
 
 
-def _left(task: Task, seen: Sight) -> list[str]:
+def _left(task: Task, seen: ClusterSnapshot) -> list[str]:
     """What is there still, and whose finalizers keep it."""
     bodies = [
         seen.cluster,
@@ -585,5 +590,5 @@ def _finalizers(body: Object) -> list[str]:
     return list(at(body, "metadata", "finalizers") or []) if is_deleted(body) else []
 
 
-def _joined(errands: Sequence[Errand]) -> dict[str, str]:
+def _joined(errands: Sequence[BackgroundJob]) -> dict[str, str]:
     return {topic: line for errand in errands for topic, line in errand.lines.items()}

@@ -11,7 +11,10 @@ import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import Done, Errand
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import (
+    BackgroundJob,
+    BackgroundResult,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure import cluster_progress
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import hosted_api
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import (
@@ -19,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
     clusters_of_pools,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import (
-    Sight,
+    ClusterSnapshot,
     control_plane_namespace,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
@@ -36,13 +39,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINES,
     NODE_POOLS,
     NODES,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.watch import Bell, Trouble, Watching
 
-OWN: Sequence[Kind] = (HOSTED_CLUSTERS, NODE_POOLS)
-WITHIN: Sequence[Kind] = (HOSTED_CONTROL_PLANES, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
+OWN: Sequence[ObjectKind] = (HOSTED_CLUSTERS, NODE_POOLS)
+WITHIN: Sequence[ObjectKind] = (HOSTED_CONTROL_PLANES, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
 
 # An API server that starts refuses those whom it will know in a moment; so does one whose token is exchanged.
 LONGEST_REFUSAL = 60.0
@@ -52,7 +55,7 @@ PASSES_WITHIN = 10.0
 CONNECT_AGAIN = 5.0
 
 
-class Lookout:
+class ClusterWatch:
     """Where a hosted cluster is seen from. `sight` costs no request, however often it is asked for."""
 
     def __init__(self, task: Task, namespace: str, name: str, *, nodes: bool) -> None:
@@ -63,12 +66,12 @@ class Lookout:
         self._task = task
         self._nodes = nodes
         self._hosted: Watching | None = None
-        self._connecting = Errand(
+        self._connecting = BackgroundJob(
             "API of the hosted cluster", self._to_connect, self._connect, self.bell, CONNECT_AGAIN
         )
         self.hosted: Kube | None = None
 
-    def __enter__(self) -> Lookout:
+    def __enter__(self) -> ClusterWatch:
         return self
 
     def __exit__(
@@ -81,7 +84,7 @@ class Lookout:
 
     # -- what is seen ---------------------------------------------------------------------------------------------
 
-    def sight(self) -> Sight | None:
+    def sight(self) -> ClusterSnapshot | None:
         """The cluster as it is now; None as long as it cannot be told. What will not come by itself is raised."""
         self._raise_refusals()
         if self.lost or not (self._watching.complete and all(self._watching.listed(*place) for place in self._own)):
@@ -89,7 +92,7 @@ class Lookout:
         cluster = self._watching.snapshot(HOSTED_CLUSTERS, self.namespace).get(self.name)
         pools = self._watching.snapshot(NODE_POOLS, self.namespace)
         owner = ControlPlaneOwner(self.namespace, self.name, cluster, clusters_of_pools(pools.values(), self.namespace))
-        seen = Sight(
+        seen = ClusterSnapshot(
             namespace=self.namespace,
             name=self.name,
             cluster=cluster,
@@ -127,12 +130,12 @@ class Lookout:
             lines["hosted API"] = f"API of the hosted cluster: it cannot be read since {_since(silence)}"
         return lines
 
-    def _within(self, kind: Kind) -> Sequence[Object]:
+    def _within(self, kind: ObjectKind) -> Sequence[Object]:
         found = self._watching.snapshot(kind, self.inner)
         return [found[name] for name in sorted(found)]
 
     @property
-    def _own(self) -> Sequence[tuple[Kind, str]]:
+    def _own(self) -> Sequence[tuple[ObjectKind, str]]:
         return [(kind, self.namespace) for kind in OWN]
 
     def _raise_refusals(self) -> None:
@@ -147,7 +150,7 @@ class Lookout:
 
     # -- the hosted cluster's own API -----------------------------------------------------------------------------
 
-    def _of_hosted(self, kind: Kind) -> Sequence[Object] | None:
+    def _of_hosted(self, kind: ObjectKind) -> Sequence[Object] | None:
         if self._hosted is None or not self._hosted.listed(kind) or self._silence():
             return None
         return list(self._hosted.snapshot(kind).values())
@@ -158,7 +161,7 @@ class Lookout:
         lasting = [trouble for trouble in troubles if _lasts(trouble)]
         return min(lasting, key=lambda trouble: trouble.since, default=None)
 
-    def _to_connect(self, seen: Sight) -> str | None:
+    def _to_connect(self, seen: ClusterSnapshot) -> str | None:
         """The Secret with its kubeconfig, when it is to be read: once, and again when it is not accepted any more."""
         if not cluster_progress.serves(seen):
             return None
@@ -167,18 +170,20 @@ class Lookout:
         silence = self._silence()
         return silence.at if silence is not None and silence.failure.kind in ("credentials", "tls") else None
 
-    def _connect(self, seen: Sight) -> Done:
+    def _connect(self, seen: ClusterSnapshot) -> BackgroundResult:
         try:
             hosted = hosted_api(self._task, seen)
         except Failure as failure:
-            return Done({"hosted API": f"API of the hosted cluster: {failure.message.rstrip('.')}"}, again=True)
+            return BackgroundResult(
+                {"hosted API": f"API of the hosted cluster: {failure.message.rstrip('.')}"}, again=True
+            )
         if hosted is None:
-            return Done(again=True)
+            return BackgroundResult(again=True)
         before, self.hosted = self._hosted, hosted
         self._hosted = Watching(hosted, [(NODES, ""), (CSRS, "")], bell=self.bell)
         if before is not None:
             before.close()
-        return Done()
+        return BackgroundResult()
 
 
 def _lasts(trouble: Trouble) -> bool:

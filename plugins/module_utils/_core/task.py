@@ -25,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan im
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line, texts
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, without_nulls
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
@@ -80,7 +80,7 @@ class Task:
     @cached_property
     def maas(self) -> Client:
         """The MAAS that the options name; nothing is sent before its first use."""
-        connection = Connection.from_params(self.params, self.environment)
+        connection = MaasConnection.from_params(self.params, self.environment)
         return self.joined(Client(connection, clock=self.clock, deadline=self.deadline))
 
     @cached_property
@@ -97,7 +97,9 @@ class Task:
         """The LXD that the options name; nothing is sent before its first use."""
         # Here, because its library takes longer to import than a task on MAAS takes.
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection as LxdConnection
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import (
+            LxdConnection as LxdConnection,
+        )
 
         return self.joined(Lxd(LxdConnection.from_params(self.params, self.environment), clock=self.clock))
 

@@ -28,8 +28,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     ACCESS_REVIEWS,
     CSRS,
-    Kind,
     Object,
+    ObjectKind,
     Objects,
     kind_of,
 )
@@ -100,7 +100,7 @@ class _Reply:
     def passing(self) -> bool:
         if self.failure is not None:
             return self.failure.kind == "unreachable" and not self.final
-        return self.status in PASSING and not errors.is_rejection(errors.Answer(self.status, self.body))
+        return self.status in PASSING and not errors.is_rejection(errors.KubeAnswer(self.status, self.body))
 
     @property
     def may_have_committed(self) -> bool:
@@ -206,18 +206,18 @@ class Kube:
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def get(self, kind: Kind, name: str, namespace: str = "") -> Object | None:
+    def get(self, kind: ObjectKind, name: str, namespace: str = "") -> Object | None:
         """One object; None when there is none."""
         reply = self._patiently("GET", kind.path(namespace, quote(name, safe="")))
         if reply.status == 404 and (_names_an_object(reply) or not self.serves(kind)):
             return None
         return self._body(reply, f"read the {kind} {_place(namespace, name)}")
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: str = "", fields: str = "") -> Objects:
+    def list(self, kind: ObjectKind, namespace: str = "", *, labels: str = "", fields: str = "") -> Objects:
         """All objects of a kind, in one namespace or in all; none when the cluster does not know the kind."""
         return self.listing(kind, namespace, labels=labels, fields=fields).items
 
-    def listing(self, kind: Kind, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+    def listing(self, kind: ObjectKind, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
         """The same, with the version from which a watch goes on."""
         items: Objects = []
         query = {"labelSelector": labels, "fieldSelector": fields, "limit": str(PAGE), "continue": ""}
@@ -236,7 +236,9 @@ class Kube:
             if not query["continue"]:
                 return Listing(items, body["metadata"]["resourceVersion"])
 
-    def watch(self, kind: Kind, namespace: str = "", version: str = "", *, seconds: int = WATCH_SECONDS) -> Stream:
+    def watch(
+        self, kind: ObjectKind, namespace: str = "", version: str = "", *, seconds: int = WATCH_SECONDS
+    ) -> Stream:
         """What changes from that version on. Expired when it is too old; a Failure when it cannot be opened."""
         query = {
             "watch": "true",
@@ -261,7 +263,7 @@ class Kube:
             raise Expired
         raise self._failure(reply, f"watch {kind.resource}")
 
-    def serves(self, kind: Kind) -> bool:
+    def serves(self, kind: ObjectKind) -> bool:
         """Whether the cluster knows the kind in this version; asked once for all kinds of a group."""
         if kind.api not in self._served:
             path = f"/apis/{kind.api}" if kind.group else f"/api/{kind.api}"
@@ -275,17 +277,17 @@ class Kube:
         groups = self._body(self._patiently("GET", "/apis"), "list its API groups")["groups"]
         return ("v1", *(each["preferredVersion"]["groupVersion"] for each in groups))
 
-    def kinds(self, api: str, *, listable: bool = False) -> dict[str, Kind]:
+    def kinds(self, api: str, *, listable: bool = False) -> dict[str, ObjectKind]:
         """The kinds that an API version serves now, by name; none when there is no such version."""
         reply = self._patiently("GET", f"/apis/{api}" if "/" in api else f"/api/{api}")
         found = [] if reply.status == 404 else self._body(reply, f"list the kinds of {api}")["resources"]
         return {
-            each["kind"]: Kind(api, each["kind"], each["name"], namespaced=each["namespaced"])
+            each["kind"]: ObjectKind(api, each["kind"], each["name"], namespaced=each["namespaced"])
             for each in found
             if "/" not in each["name"] and (not listable or "list" in each["verbs"])
         }
 
-    def may(self, verb: str, kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> bool:
+    def may(self, verb: str, kind: ObjectKind, namespace: str = "", name: str = "", subresource: str = "") -> bool:
         """Whether the user of this connection may do that."""
         attributes = {
             "verb": verb,
@@ -308,7 +310,9 @@ class Kube:
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
-    def apply(self, body: Object, *, kind: Kind | None = None, dry_run: bool = False, force_at: str = "") -> Object:
+    def apply(
+        self, body: Object, *, kind: ObjectKind | None = None, dry_run: bool = False, force_at: str = ""
+    ) -> Object:
         """Make the object have these fields, under our own name; what others keep is not taken from them.
 
         `kind` is for objects of kinds that the collection does not know by itself. With `force_at`, what others keep is
@@ -343,7 +347,7 @@ class Kube:
 
     def patch(
         self,
-        kind: Kind,
+        kind: ObjectKind,
         name: str,
         namespace: str,
         body: Mapping[str, Any],
@@ -357,7 +361,7 @@ class Kube:
         reply = self._patiently("PATCH", path, query, body, {"Content-Type": MERGE})
         return self._body(reply, f"change the {kind} {_place(namespace, name)}", quiet=kind.name == "Secret")
 
-    def delete(self, kind: Kind, name: str, namespace: str = "", *, uid: str = "", dry_run: bool = False) -> bool:
+    def delete(self, kind: ObjectKind, name: str, namespace: str = "", *, uid: str = "", dry_run: bool = False) -> bool:
         """Ask for the object's removal; True if there was something. With `uid`, only that very object."""
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         if uid:
@@ -486,7 +490,7 @@ class Kube:
     def _failure(self, reply: _Reply, what: str, *, quiet: bool = False) -> Failure:
         if reply.failure is not None:
             return reply.failure
-        return errors.from_answer(what, errors.Answer(reply.status, reply.body), self.server, quiet=quiet)
+        return errors.from_answer(what, errors.KubeAnswer(reply.status, reply.body), self.server, quiet=quiet)
 
     def _unanswered(self, error: Exception) -> _Reply:
         names = {type(cause).__name__ for cause in _causes(error)}
@@ -579,7 +583,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
             waiting += [each.__cause__, each.__context__, getattr(each, "reason", None), *each.args]
 
 
-def _identity(body: Object, kind: Kind | None = None) -> tuple[Kind, str, str]:
+def _identity(body: Object, kind: ObjectKind | None = None) -> tuple[ObjectKind, str, str]:
     metadata = body["metadata"]
     return kind or kind_of(body), metadata["name"], metadata.get("namespace", "")
 

@@ -35,7 +35,7 @@ LONGEST = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Entries:
+class KubeconfigEntries:
     """What a kubeconfig holds, seen by one hosted cluster."""
 
     # None for a file that is no kubeconfig.
@@ -44,7 +44,7 @@ class Entries:
     name: str
 
     @classmethod
-    def of(cls, content: bytes, namespace: str, name: str) -> Entries:
+    def of(cls, content: bytes, namespace: str, name: str) -> KubeconfigEntries:
         if MISSING:
             raise missing_library(MISSING, "kubernetes")
         return cls(_parsed(content), {"namespace": namespace, "name": name}, name)
@@ -130,7 +130,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class There:
+class KubeconfigState:
     """A file as it is."""
 
     content: bytes
@@ -155,7 +155,7 @@ class KubeconfigFile:
         if os.path.islink(self.path):
             raise invalid(f"dest is a symbolic link: {self.path}.", "Name the file to which it leads.")
 
-    def read(self) -> There | None:
+    def read(self) -> KubeconfigState | None:
         """The file; None if there is none. What is no file is not waited for."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -165,7 +165,7 @@ class KubeconfigFile:
                     raise invalid(f"dest is not a file: {self.path}.", "Name a file.")
                 if found.st_size > LONGEST:
                     raise invalid(f"dest is larger than a kubeconfig can be: {self.path}.", "Name another file.")
-                return There(file.read(), stat.S_IMODE(found.st_mode))
+                return KubeconfigState(file.read(), stat.S_IMODE(found.st_mode))
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -192,7 +192,7 @@ class KubeconfigFile:
         except OSError as error:
             raise invalid(f"dest cannot be written: {self.path} ({error.strerror}).") from None
 
-    def keep(self, there: There, now: time.struct_time) -> str:
+    def keep(self, there: KubeconfigState, now: time.struct_time) -> str:
         """A copy beside it, as Ansible names one."""
         kept = f"{self.path}.{time.strftime('%Y-%m-%d@%H:%M:%S', now)}~"
         try:

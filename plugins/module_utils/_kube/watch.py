@@ -18,9 +18,9 @@ from types import TracebackType
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Expired, Kube, Stream
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object, ObjectKind
 
-Place = tuple[Kind, str]
+Place = tuple[ObjectKind, str]
 
 # A server that does not answer is asked again after this long, then after twice as long, up to the longest.
 FIRST_REST = 0.2
@@ -98,12 +98,12 @@ class Watching:
 
     # -- for whoever looks ----------------------------------------------------------------------------------------
 
-    def snapshot(self, kind: Kind, namespace: str = "") -> Mapping[str, Object]:
+    def snapshot(self, kind: ObjectKind, namespace: str = "") -> Mapping[str, Object]:
         """Name → object; of all namespaces, NAMESPACE/NAME → object. Never changes afterwards."""
         self._raise_defect()
         return self._mirrors[kind, namespace].objects
 
-    def listed(self, kind: Kind, namespace: str = "") -> bool:
+    def listed(self, kind: ObjectKind, namespace: str = "") -> bool:
         """Whether `snapshot` says what is there; before, it is empty because nobody has looked."""
         return self._mirrors[kind, namespace].listed
 

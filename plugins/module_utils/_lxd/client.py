@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, LxdConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.no_answer import as_answer
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import LxdCapabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import (
-    Answer,
+    LxdAnswer,
     Reply,
     Transport,
     as_seconds,
@@ -61,7 +61,7 @@ STALE = 412
 
 
 @dataclass(frozen=True)
-class Seen:
+class TaggedObject:
     """An object as it was read, and the mark by which LXD knows whether it still is so."""
 
     body: dict[str, Any]
@@ -71,7 +71,7 @@ class Seen:
 class Lxd:
     """Sends requests to one LXD. Safe to use from several threads."""
 
-    def __init__(self, connection: Connection, *, clock: Clock = WALL_CLOCK, attempts: int = ATTEMPTS) -> None:
+    def __init__(self, connection: LxdConnection, *, clock: Clock = WALL_CLOCK, attempts: int = ATTEMPTS) -> None:
         self.connection = connection
         self.exchanges: list[Exchange] = []
         self.wrote = False
@@ -98,13 +98,13 @@ class Lxd:
                 self._server = self._greeting()
         return dict(self._server)
 
-    def refreshed(self) -> Seen:
+    def refreshed(self) -> TaggedObject:
         """What LXD says of itself, now."""
         answer = self._read("", {})
         if not answer.ok:
             raise self._failure("say what it is", answer)
         self._server = answer.metadata
-        return Seen(dict(answer.metadata), answer.etag)
+        return TaggedObject(dict(answer.metadata), answer.etag)
 
     @property
     def trusted(self) -> bool:
@@ -127,8 +127,8 @@ class Lxd:
         return found
 
     @property
-    def capabilities(self) -> Capabilities:
-        return Capabilities(self.connection.endpoint, frozenset(self.server.get("api_extensions") or ()))
+    def capabilities(self) -> LxdCapabilities:
+        return LxdCapabilities(self.connection.endpoint, frozenset(self.server.get("api_extensions") or ()))
 
     def get(self, path: str, query: Query | None = None, *, what: str = "") -> Any:
         """Read, patiently. `path` is what follows `/1.0/`, its names quoted; `what` is for a failure's sentence."""
@@ -137,11 +137,11 @@ class Lxd:
             return answer.metadata
         raise self._failure(what or f"show {path}", answer, query)
 
-    def find(self, path: str, query: Query | None = None, *, what: str = "") -> Seen | None:
+    def find(self, path: str, query: Query | None = None, *, what: str = "") -> TaggedObject | None:
         """The object, or None. That its project does not exist is a failure."""
         answer = self._read(path, query or {})
         if answer.ok:
-            return Seen(dict(answer.metadata), answer.etag)
+            return TaggedObject(dict(answer.metadata), answer.etag)
         failure = self._failure(what or f"show {path}", answer, query)
         if answer.status == GONE and not errors.is_no_project(failure):
             return None
@@ -201,7 +201,7 @@ class Lxd:
 
     # -- how it is done -----------------------------------------------------------------------------
 
-    def _read(self, path: str, query: Query) -> Answer:
+    def _read(self, path: str, query: Query) -> LxdAnswer:
         began = self._clock.now()
         for attempt in range(1, ATTEMPTS + 1):
             answer = self._send("get", path, query, None, "")
@@ -257,13 +257,13 @@ class Lxd:
             raise errors.uncertain(what, answer, self.connection.endpoint)
         raise self._failure(what, answer, query)
 
-    def _look(self, settled: Callable[[], Settled | None], what: str, answer: Answer) -> Settled | None:
+    def _look(self, settled: Callable[[], Settled | None], what: str, answer: LxdAnswer) -> Settled | None:
         try:
             return settled()
         except Failure as failure:
             raise errors.uncertain(what, answer, self.connection.endpoint) from failure
 
-    def _ended(self, answer: Answer, what: str, timeout: float) -> Answer:
+    def _ended(self, answer: LxdAnswer, what: str, timeout: float) -> LxdAnswer:
         """The answer, or if LXD only began to do it, how that ended."""
         operation = answer.operation
         if operation is None:
@@ -274,7 +274,7 @@ class Lxd:
             said = self._read(f"operations/{operation['id']}/wait", {"timeout": seconds})
             if said.status == GONE:
                 # LXD forgets what has ended after some seconds, and all when it restarts.
-                return Answer(failure=self._forgotten(what), worth_repeating=True)
+                return LxdAnswer(failure=self._forgotten(what), worth_repeating=True)
             if not said.ok:
                 return said
             code = int((said.metadata or {}).get("status_code") or 0)
@@ -294,7 +294,7 @@ class Lxd:
             hint="Run the task again: it looks first.",
         )
 
-    def _failure(self, what: str, answer: Answer, query: Query | None = None) -> Failure:
+    def _failure(self, what: str, answer: LxdAnswer, query: Query | None = None) -> Failure:
         identity, project = self.connection.identity, (query or {}).get("project")
         if answer.status == GONE and project and errors.lacks_project(answer):
             return errors.no_project(self.connection.endpoint, str(project))
@@ -308,7 +308,7 @@ class Lxd:
         longest = max(TIMEOUTS_TO_SPEND * self.connection.read_timeout, LEAST_TO_SPEND)
         return attempt < self._attempts and self._clock.now() - began < longest
 
-    def _send(self, method: str, path: str, query: Query, body: Any, etag: str) -> Answer:
+    def _send(self, method: str, path: str, query: Query, body: Any, etag: str) -> LxdAnswer:
         """One attempt."""
         _known = self.server
         return self._attempt(method, path, query, body, etag)
@@ -326,7 +326,7 @@ class Lxd:
             self._pause(attempt, answer)
         raise errors.from_answer("say what it is", answer, self.connection.endpoint)
 
-    def _attempt(self, method: str, path: str, query: Query, body: Any, etag: str) -> Answer:
+    def _attempt(self, method: str, path: str, query: Query, body: Any, etag: str) -> LxdAnswer:
         asked = {name: str(value) for name, value in query.items()}
         text = None if body is None else json.dumps(body).encode()
         headers = {**({"If-Match": etag} if etag else {}), **({"Content-Type": "application/json"} if text else {})}
@@ -345,14 +345,14 @@ class Lxd:
             )
         return self._answer(reply)
 
-    def _answer(self, reply: Reply) -> Answer:
+    def _answer(self, reply: Reply) -> LxdAnswer:
         body = opened(reply.content.decode("utf-8", errors="replace"))
         if body is None:
             if reply.status in PASSING:
-                return Answer(status=reply.status, retry_after=as_seconds(reply.headers.get("retry-after")))
+                return LxdAnswer(status=reply.status, retry_after=as_seconds(reply.headers.get("retry-after")))
             how = f"it answers {reply.status} and not as LXD does"
-            return Answer(failure=errors.not_lxd(self.connection.endpoint, how))
-        return Answer(
+            return LxdAnswer(failure=errors.not_lxd(self.connection.endpoint, how))
+        return LxdAnswer(
             status=reply.status,
             body=body,
             etag=reply.headers.get("etag", ""),
@@ -363,7 +363,7 @@ class Lxd:
         with self._lock:
             self.exchanges.append(exchange)
 
-    def _pause(self, attempt: int, answer: Answer) -> None:
+    def _pause(self, attempt: int, answer: LxdAnswer) -> None:
         if answer.retry_after is not None:
             self._clock.sleep(min(answer.retry_after, LONGEST_RETRY_AFTER))
         else:

@@ -36,7 +36,7 @@ FINGERPRINT = re.compile(r"(sha256[:=])?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})", re.
 
 
 @dataclass(frozen=True)
-class Identity:
+class ClientCertificate:
     """The client certificate with which we present ourselves, and its key."""
 
     certificate: Certificate
@@ -45,7 +45,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Connection:
+class LxdConnection:
     """All that a client needs to know, checked.
 
     The server is known by the fingerprint of its certificate, `pin`, or by `authorities`; by those of the system if
@@ -53,7 +53,7 @@ class Connection:
     """
 
     endpoint: str
-    identity: Identity | None = None
+    identity: ClientCertificate | None = None
     pin: str = ""
     authorities: str = ""
     project: str = "default"
@@ -61,7 +61,7 @@ class Connection:
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any], environment: Mapping[str, str]) -> Connection:
+    def from_params(cls, params: Mapping[str, Any], environment: Mapping[str, str]) -> LxdConnection:
         """The connection that a task's options and its environment describe."""
         where = endpoint(params.get("lxd_endpoint") or "")
         timeout = float(params["lxd_timeout"])
@@ -158,7 +158,7 @@ def pem(option: str, given: str) -> str:
     return text
 
 
-def _identity(params: Mapping[str, Any]) -> Identity:
+def _identity(params: Mapping[str, Any]) -> ClientCertificate:
     for option, variable in (("lxd_client_cert", "LXD_CLIENT_CERT"), ("lxd_client_key", "LXD_CLIENT_KEY")):
         if not params.get(option):
             raise invalid(
@@ -172,7 +172,7 @@ def _identity(params: Mapping[str, Any]) -> Identity:
     first = certificates("lxd_client_cert", chain)[0]
     if public_key("lxd_client_key", key) != first.public_key:
         raise invalid("lxd_client_key is not the key of lxd_client_cert.")
-    return Identity(first, chain, key)
+    return ClientCertificate(first, chain, key)
 
 
 def _known_by(given: str) -> tuple[str, str]:

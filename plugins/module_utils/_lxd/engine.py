@@ -15,10 +15,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.contract imp
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, TaggedObject
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors, kinds
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import Kind, Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import LxdKind, LxdObjectSpec
 
 # The options that all of them have.
 NAMED_OPTIONS: Options = {
@@ -30,18 +30,18 @@ NAMED_OPTIONS: Options = {
 }
 
 
-def nothing_else(_lxd: Lxd, _wish: Wish, _found: Mapping[str, Any] | None) -> None:
+def nothing_else(_lxd: Lxd, _wish: LxdObjectSpec, _found: Mapping[str, Any] | None) -> None:
     """What every LXD can do."""
 
 
-Check = Callable[[Lxd, Wish, "Mapping[str, Any] | None"], None]
+Check = Callable[[Lxd, LxdObjectSpec, "Mapping[str, Any] | None"], None]
 
 
 @dataclass(frozen=True)
 class LxdState:
     """An object as LXD has it, None while it is absent; what results show of it; and what was noticed on the way."""
 
-    seen: Seen | None
+    seen: TaggedObject | None
     body: Mapping[str, Any] | None
     shown: Mapping[str, Any]
     warnings: Sequence[str] = ()
@@ -55,11 +55,11 @@ class LxdEngine:
     """
 
     def __init__(
-        self, task: Task, kind: Kind, *, must_be_able: Check = nothing_else, removal: Mapping[str, Any] | None = None
+        self, task: Task, kind: LxdKind, *, must_be_able: Check = nothing_else, removal: Mapping[str, Any] | None = None
     ) -> None:
         self.lxd, self.kind, self.check = task.lxd, kind, task.check
         self.must_be_able, self.removal = must_be_able, removal
-        self.wish, self.objects = Wish.from_params(kind, task.params), Objects(task.lxd, kind)
+        self.wish, self.objects = LxdObjectSpec.from_params(kind, task.params), Objects(task.lxd, kind)
         self.removes = task.params["state"] == "absent"
 
     def read(self) -> LxdState:
@@ -130,7 +130,7 @@ class LxdEngine:
         return self._look()
 
 
-def _must_see_settings(lxd: Lxd, kind: Kind, wish: Wish, found: Mapping[str, Any]) -> None:
+def _must_see_settings(lxd: Lxd, kind: LxdKind, wish: LxdObjectSpec, found: Mapping[str, Any]) -> None:
     """Raises the failure for settings that LXD hides."""
     of_all = kind.collection == "storage-pools" or (kind.collection == "networks" and lxd.project == "default")
     if lxd.restricted and of_all and not found.get("config"):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.errors import not_lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import LxdAnswer
 
 # By the name of any exception in the chain, the first one that is there counts.
 REASONS: Mapping[str, str] = {
@@ -44,14 +44,14 @@ UNMADE = frozenset(
 )
 
 
-def as_answer(error: Exception, endpoint: str, *, pinned: bool, connect: float, read: float) -> Answer:
+def as_answer(error: Exception, endpoint: str, *, pinned: bool, connect: float, read: float) -> LxdAnswer:
     """An exception of the HTTP library as an answer that never came."""
     causes = list(_causes(error))
     names = {type(cause).__name__ for cause in causes}
     if "TooManyRedirects" in names:
-        return Answer(failure=not_lxd(endpoint, "it redirects to somewhere else"), never_sent=True)
+        return LxdAnswer(failure=not_lxd(endpoint, "it redirects to somewhere else"), never_sent=True)
     if names & NOT_HTTP:
-        return Answer(failure=not_lxd(endpoint, "it does not speak HTTP"))
+        return LxdAnswer(failure=not_lxd(endpoint, "it does not speak HTTP"))
     if "SSLError" in names:
         return _tls(causes, endpoint, pinned)
     unmade = bool(names & UNMADE)
@@ -60,7 +60,7 @@ def as_answer(error: Exception, endpoint: str, *, pinned: bool, connect: float, 
         reason = "the request could not be made ({error})" if unmade else "the connection broke"
     unknown_name = any(getattr(cause, "errno", None) == socket.EAI_NONAME for cause in causes)
     reason = reason.format(connect=connect, read=read, error=type(error).__name__)
-    return Answer(
+    return LxdAnswer(
         failure=Failure(
             "unreachable",
             f"LXD at {endpoint} does not answer: {reason}.",
@@ -80,14 +80,14 @@ def _where_to_look(endpoint: str, names: set[str]) -> str:
     return "Check lxd_endpoint, the network, and that LXD is running with core.https_address set."
 
 
-def _tls(causes: list[BaseException], endpoint: str, pinned: bool) -> Answer:
+def _tls(causes: list[BaseException], endpoint: str, pinned: bool) -> LxdAnswer:
     text = next((str(getattr(cause, "verify_message", "")) for cause in causes if hasattr(cause, "verify_message")), "")
     # Nothing was sent if the certificate was refused by us; the connection may also have died later.
     other = next((match[1] for cause in causes if (match := _OTHER.search(str(cause)))), "") if pinned else ""
     if other:
-        return Answer(failure=_another_certificate(endpoint, other), never_sent=True)
+        return LxdAnswer(failure=_another_certificate(endpoint, other), never_sent=True)
     if text:
-        return Answer(
+        return LxdAnswer(
             failure=Failure(
                 "tls",
                 f"The certificate of LXD at {endpoint} cannot be verified: {text.rstrip('.')}.",
@@ -97,7 +97,7 @@ def _tls(causes: list[BaseException], endpoint: str, pinned: bool) -> Answer:
             never_sent=True,
         )
     refused = next((alert for alert in _ALERTS if any(alert in str(cause) for cause in causes)), "")
-    return Answer(
+    return LxdAnswer(
         failure=Failure(
             "tls",
             f"No TLS connection with LXD at {endpoint}: "

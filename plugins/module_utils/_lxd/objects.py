@@ -14,9 +14,9 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Stale
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, TaggedObject
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors, kinds
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import LxdKind
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Objects:
     """The objects of one kind in one LXD."""
 
     lxd: Lxd
-    kind: Kind
+    kind: LxdKind
 
-    def find(self, name: str) -> Seen | None:
+    def find(self, name: str) -> TaggedObject | None:
         """The object of that name, or None."""
         return self.lxd.find(self._path(name), self._query, what=f"show {self._label(name)}")
 
@@ -46,7 +46,7 @@ class Objects:
                 raise Stale(f"{self.kind.label} {name}") from failure
             raise
 
-    def replace(self, name: str, body: Mapping[str, Any], seen: Seen) -> None:
+    def replace(self, name: str, body: Mapping[str, Any], seen: TaggedObject) -> None:
         """Write its fields, if it still is as it was seen."""
         try:
             self.lxd.put(
@@ -79,11 +79,11 @@ class Objects:
     def no_project(self) -> Failure:
         return errors.no_project(self.lxd.connection.endpoint, self.lxd.project)
 
-    def _finished(self, name: str) -> Seen | None:
+    def _finished(self, name: str) -> TaggedObject | None:
         seen = self.find(name)
         return seen if seen and seen.body.get("status") not in kinds.UNFINISHED else None
 
-    def _is_so(self, name: str, body: Mapping[str, Any]) -> Seen | None:
+    def _is_so(self, name: str, body: Mapping[str, Any]) -> TaggedObject | None:
         seen = self.find(name)
         return seen if seen and kinds.as_written(self.kind, seen.body) == body else None
 

@@ -78,7 +78,7 @@ def server(lxd: Lxd) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Subset:
+class LxdSubset:
     """A kind of thing: where it is, and how it is told."""
 
     path: str
@@ -104,18 +104,18 @@ def _without_expanded(instance: Mapping[str, Any]) -> dict[str, Any]:
     return {**instance, "expanded_config": shown(instance.get("expanded_config") or {})}
 
 
-SUBSETS: Mapping[str, Subset] = {
-    "containers": Subset("instances", of_project=True, told=_instances(CONTAINER)),
-    "images": Subset("images", of_project=True),
-    "instances": Subset("instances", of_project=True, told=_instances()),
-    "networks": Subset("networks", of_project=True, told=_with_settings_shown),
-    "profiles": Subset("profiles", of_project=True, told=_with_settings_shown),
-    "projects": Subset("projects", told=_with_settings_shown),
-    "resources": Subset("resources", recursion=0),
-    "storage_pools": Subset("storage-pools", told=_with_settings_shown),
-    "trust": Subset("certificates"),
-    "virtual_machines": Subset("instances", of_project=True, told=_instances(VIRTUAL_MACHINE)),
-    "warnings": Subset("warnings"),
+SUBSETS: Mapping[str, LxdSubset] = {
+    "containers": LxdSubset("instances", of_project=True, told=_instances(CONTAINER)),
+    "images": LxdSubset("images", of_project=True),
+    "instances": LxdSubset("instances", of_project=True, told=_instances()),
+    "networks": LxdSubset("networks", of_project=True, told=_with_settings_shown),
+    "profiles": LxdSubset("profiles", of_project=True, told=_with_settings_shown),
+    "projects": LxdSubset("projects", told=_with_settings_shown),
+    "resources": LxdSubset("resources", recursion=0),
+    "storage_pools": LxdSubset("storage-pools", told=_with_settings_shown),
+    "trust": LxdSubset("certificates"),
+    "virtual_machines": LxdSubset("instances", of_project=True, told=_instances(VIRTUAL_MACHINE)),
+    "warnings": LxdSubset("warnings"),
 }
 
 

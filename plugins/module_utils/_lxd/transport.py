@@ -19,7 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.library impo
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, LxdConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Reply
 
 MISSING: ImportError | None = None
@@ -37,7 +37,7 @@ BLOCK = 1 << 16
 class Https:
     """The way over the network."""
 
-    def __init__(self, connection: Connection, clock: Clock, observe: Callable[[Exchange], None]) -> None:
+    def __init__(self, connection: LxdConnection, clock: Clock, observe: Callable[[Exchange], None]) -> None:
         if MISSING:
             raise missing_library(MISSING, "requests", "cryptography")
         self._base = connection.endpoint
@@ -90,7 +90,7 @@ class Https:
         return b"".join(blocks)
 
 
-def session(connection: Connection) -> Session:
+def session(connection: LxdConnection) -> Session:
     """What verifies the server, and presents us to it."""
     made = Session()
     # With it, REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE would take the place of what verifies the server here.
@@ -126,7 +126,7 @@ class Verified(HTTPAdapter):
         return {"ssl_context": self._context, **({"assert_fingerprint": self._pin} if self._pin else {})}
 
 
-def context(connection: Connection) -> ssl.SSLContext:
+def context(connection: LxdConnection) -> ssl.SSLContext:
     """By what the server is verified, and what we present to it."""
     made = _comparing() if connection.pin else _judging(connection.authorities)
     if connection.identity:

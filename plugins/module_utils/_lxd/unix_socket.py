@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import Clock
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import CONNECT_TIMEOUT, LxdConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Reply
 
 BLOCK = 1 << 16
@@ -26,7 +26,7 @@ BLOCK = 1 << 16
 class UnixSocket:
     """The way through a socket. Each request has a connection of its own."""
 
-    def __init__(self, connection: Connection, clock: Clock, observe: Callable[[Exchange], None]) -> None:
+    def __init__(self, connection: LxdConnection, clock: Clock, observe: Callable[[Exchange], None]) -> None:
         self._path = connection.endpoint
         self._clock = clock
         self._observe = observe

@@ -27,12 +27,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.parent impor
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas import errors
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, MaasConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import Lanes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabilities import MaasCapabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import (
-    Answer,
     Fields,
+    MaasAnswer,
     as_pairs,
     as_seconds,
 )
@@ -67,7 +67,7 @@ class Client:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: MaasConnection,
         *,
         clock: Clock = WALL_CLOCK,
         observe: Callable[[Exchange], None] = lambda _exchange: None,
@@ -146,12 +146,12 @@ class Client:
         return self._lanes.most
 
     @cached_property
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> MaasCapabilities:
         """What this MAAS can do, by its version; asked once."""
         answer = self.get("version/")
         if not isinstance(answer, dict) or "version" not in answer:
             raise errors.not_maas(self.connection)
-        return Capabilities.of(str(answer["version"]))
+        return MaasCapabilities.of(str(answer["version"]))
 
     # -- how it is done -----------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Client:
             raise errors.uncertain(method, path, op, answer, self.connection)
         raise self._failure(method, path, op, answer)
 
-    def _failure(self, method: str, path: str, op: str, answer: Answer) -> Failure:
+    def _failure(self, method: str, path: str, op: str, answer: MaasAnswer) -> Failure:
         return errors.from_answer(method, path, op, answer, self.connection, lambda: self._is_maas)
 
     @cached_property
@@ -215,7 +215,7 @@ class Client:
         return answer.ok and isinstance(answer.body(), dict) and "username" in answer.body()
 
     def _look(
-        self, settled: Callable[[], Settled | None], method: str, path: str, op: str, answer: Answer
+        self, settled: Callable[[], Settled | None], method: str, path: str, op: str, answer: MaasAnswer
     ) -> Settled | None:
         try:
             return settled()
@@ -227,7 +227,7 @@ class Client:
         longest = max(TIMEOUTS_TO_SPEND * self.connection.read_timeout, LEAST_TO_SPEND)
         return attempt < ATTEMPTS and self._clock.now() - began < longest and not self._deadline.has_passed
 
-    def _send(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> Answer:
+    def _send(self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]]) -> MaasAnswer:
         """One attempt, freshly signed: MAAS refuses a nonce that it has seen."""
         began = self._clock.now()
         least = LEAST_FOR_READS if method == "GET" else LEAST_FOR_WRITES
@@ -253,7 +253,7 @@ class Client:
 
     def _exchange(
         self, method: str, path: str, query: list[tuple[str, str]], form: list[tuple[str, str]], seconds: float
-    ) -> Answer:
+    ) -> MaasAnswer:
         end_if_orphaned()
         with self._session.request(
             method,
@@ -267,7 +267,7 @@ class Client:
             allow_redirects=False,
         ) as response:
             content = response.content
-            answer = Answer(
+            answer = MaasAnswer(
                 status=response.status_code,
                 # MAAS speaks UTF-8 everywhere; the library would take text/plain for Latin-1.
                 text=content.decode("utf-8", errors="replace"),
@@ -286,7 +286,7 @@ class Client:
             self.exchanges.append(exchange)
         self._observe(exchange)
 
-    def _pause(self, attempt: int, answer: Answer) -> None:
+    def _pause(self, attempt: int, answer: MaasAnswer) -> None:
         if answer.retry_after is not None:
             seconds = min(answer.retry_after, LONGEST_RETRY_AFTER)
         else:
@@ -296,11 +296,11 @@ class Client:
         self._clock.sleep(self._deadline.cut(seconds))
 
 
-def _read_may_be_repeated(answer: Answer) -> bool:
+def _read_may_be_repeated(answer: MaasAnswer) -> bool:
     return answer.worth_repeating or answer.status in PASSING or answer.passing_conflict
 
 
-def _write_may_be_repeated(answer: Answer, is_safe: bool) -> bool:
+def _write_may_be_repeated(answer: MaasAnswer, is_safe: bool) -> bool:
     """`is_safe`: a second one does no harm, or would have been noticed as done."""
     if answer.failure is not None:
         return answer.worth_repeating and (answer.never_sent or is_safe)

@@ -50,7 +50,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True)
-class Connection:
+class MaasConnection:
     """All that a client needs to know, checked."""
 
     base: str
@@ -61,7 +61,7 @@ class Connection:
     most_at_once: int = USUAL
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any], environment: Mapping[str, str]) -> Connection:
+    def from_params(cls, params: Mapping[str, Any], environment: Mapping[str, str]) -> MaasConnection:
         """The connection that a task's options and its environment describe."""
         for option, variable in (("maas_endpoint", "MAAS_ENDPOINT"), ("maas_api_key", "MAAS_API_KEY")):
             if not params.get(option):

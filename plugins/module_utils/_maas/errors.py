@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, Connection
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, MaasConnection
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import MaasAnswer
 
 with suppress(ImportError):
     import requests
@@ -39,7 +39,12 @@ HTML_OF_MAAS = frozenset({405, 409})
 
 
 def from_answer(
-    method: str, path: str, op: str, answer: Answer, connection: Connection, is_maas: Callable[[], bool] = lambda: False
+    method: str,
+    path: str,
+    op: str,
+    answer: MaasAnswer,
+    connection: MaasConnection,
+    is_maas: Callable[[], bool] = lambda: False,
 ) -> Failure:
     """The failure that an answer other than 2xx stands for. `is_maas` is asked where the answer leaves a doubt."""
     if answer.failure:
@@ -72,7 +77,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _kind(method: str, answer: Answer) -> str:
+def _kind(method: str, answer: MaasAnswer) -> str:
     if answer.passing_conflict or answer.status >= 500:
         return "unavailable"
     if answer.status == 404 and answer.text.startswith("Unknown API endpoint"):
@@ -83,7 +88,7 @@ def _kind(method: str, answer: Answer) -> str:
     return KIND_OF_STATUS.get(answer.status, "rejected")
 
 
-def _how_it_is_not_maas(answer: Answer) -> str:
+def _how_it_is_not_maas(answer: MaasAnswer) -> str:
     """What tells that somebody else answered; empty if it may have been MAAS."""
     if 300 <= answer.status < 400:
         return f"it redirects to {answer.location.partition('?')[0] or 'nowhere'}"
@@ -100,7 +105,7 @@ def _how_it_is_not_maas(answer: Answer) -> str:
     return ""
 
 
-def uncertain(method: str, path: str, op: str, answer: Answer, connection: Connection) -> Failure:
+def uncertain(method: str, path: str, op: str, answer: MaasAnswer, connection: MaasConnection) -> Failure:
     """The failure for a write whose answer is lost and that cannot be looked up."""
     cause = from_answer(method, path, op, answer, connection)
     reason = cause.reason or cause.message
@@ -114,7 +119,7 @@ def uncertain(method: str, path: str, op: str, answer: Answer, connection: Conne
     )
 
 
-def _credentials(answer: Answer, connection: Connection) -> Failure:
+def _credentials(answer: MaasAnswer, connection: MaasConnection) -> Failure:
     # The body of a 401 can disclose the right secret: it is looked into here and never passed on.
     clock = "Expired timestamp" in answer.text
     return Failure(
@@ -127,7 +132,7 @@ def _credentials(answer: Answer, connection: Connection) -> Failure:
     )
 
 
-def not_maas(connection: Connection, how: str = "it does not say which version it is") -> Failure:
+def not_maas(connection: MaasConnection, how: str = "it does not say which version it is") -> Failure:
     """Something answers, but not MAAS."""
     return Failure(
         "unreachable",
@@ -137,21 +142,21 @@ def not_maas(connection: Connection, how: str = "it does not say which version i
     )
 
 
-def as_answer(error: Exception, connection: Connection, seconds: float) -> Answer:
+def as_answer(error: Exception, connection: MaasConnection, seconds: float) -> MaasAnswer:
     """An exception of the HTTP library, after at most so many seconds, as an answer that never came."""
     causes = list(_causes(error))
     names = {type(cause).__name__ for cause in causes}
     if isinstance(error, requests.exceptions.SSLError):
         # Only a refused certificate says that nothing was sent: the connection may also have died later.
         refused = bool(names & {"SSLCertVerificationError", "CertificateError"})
-        return Answer(failure=_tls(causes, connection), never_sent=refused)
+        return MaasAnswer(failure=_tls(causes, connection), never_sent=refused)
     unmade = bool(names & UNMADE)
     reason = next((reason for name, reason in REASONS.items() if name in names), "")
     if not reason:
         reason = "the request could not be made ({error})" if unmade else "the connection broke"
     reason = reason.format(connect=CONNECT_TIMEOUT, read=round(seconds, 2), error=type(error).__name__)
     unknown_name = any(getattr(cause, "errno", None) == socket.EAI_NONAME for cause in causes)
-    return Answer(
+    return MaasAnswer(
         failure=Failure(
             "unreachable",
             f"MAAS at {connection.base} does not answer: {reason}.",
@@ -182,7 +187,7 @@ UNMADE = frozenset(
 )
 
 
-def _tls(causes: list[BaseException], connection: Connection) -> Failure:
+def _tls(causes: list[BaseException], connection: MaasConnection) -> Failure:
     text = next((str(getattr(cause, "verify_message", "")) for cause in causes if hasattr(cause, "verify_message")), "")
     if not text:
         return Failure(
@@ -214,7 +219,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         todo = [item for item in todo if isinstance(item, BaseException)]
 
 
-def _field_errors(answer: Answer) -> dict[str, list[str]]:
+def _field_errors(answer: MaasAnswer) -> dict[str, list[str]]:
     try:
         body = json.loads(answer.text)
     except ValueError:
@@ -227,7 +232,7 @@ def _field_errors(answer: Answer) -> dict[str, list[str]]:
     }
 
 
-def _reason(answer: Answer, fields: Mapping[str, list[str]]) -> str:
+def _reason(answer: MaasAnswer, fields: Mapping[str, list[str]]) -> str:
     if fields:
         text = "; ".join(
             " ".join(texts) if name == "__all__" else f"{name}: {' '.join(texts)}" for name, texts in fields.items()

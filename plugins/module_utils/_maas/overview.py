@@ -26,27 +26,27 @@ def by_status(machines: list[dict[str, Any]]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Subset:
+class MaasSubset:
     path: str
     op: str = ""
     shown: Callable[[Any], Any] = as_it_is
     expensive: bool = False
 
 
-SUBSETS: Mapping[str, Subset] = {
-    "boot_resources": Subset("boot-resources/"),
-    "dns_resources": Subset("dnsresources/"),
-    "domains": Subset("domains/"),
-    "fabrics": Subset("fabrics/"),
-    "machines": Subset("machines/", shown=by_status, expensive=True),
-    "rack_controllers": Subset("rackcontrollers/"),
-    "resource_pools": Subset("resourcepools/"),
-    "spaces": Subset("spaces/"),
-    "subnets": Subset("subnets/"),
-    "tags": Subset("tags/"),
-    "user": Subset("users/", op="whoami"),
-    "vm_hosts": Subset("vm-hosts/"),
-    "zones": Subset("zones/"),
+SUBSETS: Mapping[str, MaasSubset] = {
+    "boot_resources": MaasSubset("boot-resources/"),
+    "dns_resources": MaasSubset("dnsresources/"),
+    "domains": MaasSubset("domains/"),
+    "fabrics": MaasSubset("fabrics/"),
+    "machines": MaasSubset("machines/", shown=by_status, expensive=True),
+    "rack_controllers": MaasSubset("rackcontrollers/"),
+    "resource_pools": MaasSubset("resourcepools/"),
+    "spaces": MaasSubset("spaces/"),
+    "subnets": MaasSubset("subnets/"),
+    "tags": MaasSubset("tags/"),
+    "user": MaasSubset("users/", op="whoami"),
+    "vm_hosts": MaasSubset("vm-hosts/"),
+    "zones": MaasSubset("zones/"),
 }
 
 

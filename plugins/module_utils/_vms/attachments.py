@@ -14,8 +14,8 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.networks import any_vlan
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import Occupancy, Subnet
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import DHCP, Nic
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import DHCP, InterfaceTemplate
 
 # Of several interfaces of a host on the same VLAN, VMs hang on a bridge, then on a bond.
 RANK: Mapping[str, int] = {"bridge": 0, "bond": 1}
@@ -25,7 +25,7 @@ RANK: Mapping[str, int] = {"bridge": 0, "bond": 1}
 class Attachment:
     """An interface of a VM, and the VLANs of which any will do; none stands for whatever the host has."""
 
-    nic: Nic
+    nic: InterfaceTemplate
     vlans: frozenset[int] = frozenset()
     subnet: Subnet | None = None
 
@@ -74,7 +74,7 @@ class Attachment:
         return bool(self.vlans) or bool(vlan.get("dhcp_on") or vlan.get("relay_vlan"))
 
 
-def attached(survey: Survey, nics: Sequence[Nic]) -> list[Attachment]:
+def attached(survey: AddressSurvey, nics: Sequence[InterfaceTemplate]) -> list[Attachment]:
     """The networks that interfaces name. What MAAS does not have is a failure; nothing is asked for free ones."""
     found = [_attached(survey, nic) for nic in nics]
     for one in found:
@@ -83,7 +83,7 @@ def attached(survey: Survey, nics: Sequence[Nic]) -> list[Attachment]:
     return found
 
 
-def _attached(survey: Survey, nic: Nic) -> Attachment:
+def _attached(survey: AddressSurvey, nic: InterfaceTemplate) -> Attachment:
     if nic.is_free:
         return Attachment(nic)
     if nic.vlan or nic.space:
@@ -104,11 +104,11 @@ def _attached(survey: Survey, nic: Nic) -> Attachment:
     return Attachment(nic, frozenset({subnet.vlan}), subnet)
 
 
-def _is_on(vlan: Mapping[str, Any], nic: Nic) -> bool:
+def _is_on(vlan: Mapping[str, Any], nic: InterfaceTemplate) -> bool:
     return any_vlan([vlan], [nic.vlan]) if nic.vlan else bool(vlan.get("space") == nic.space)
 
 
-def _subnet_of_addresses(survey: Survey, nic: Nic) -> Subnet:
+def _subnet_of_addresses(survey: AddressSurvey, nic: InterfaceTemplate) -> Subnet:
     ips = nic.statics
     found = Occupancy(survey.subnets).subnet_of(ips[0])
     if found is None:
@@ -121,7 +121,7 @@ def _subnet_of_addresses(survey: Survey, nic: Nic) -> Subnet:
     return found
 
 
-def _refuse_outside(survey: Survey, attachment: Attachment, ip: str) -> None:
+def _refuse_outside(survey: AddressSurvey, attachment: Attachment, ip: str) -> None:
     subnets = [subnet for subnet in survey.subnets if subnet.vlan in attachment.vlans]
     inside = [attachment.subnet] if attachment.subnet and not attachment.nic.vlan else subnets
     if attachment.vlans and not any(ip in subnet for subnet in inside if subnet):

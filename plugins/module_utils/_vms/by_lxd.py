@@ -22,9 +22,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import Wished
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import MachineFields
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import LifecycleStep, MachineOp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import Requests
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.cordon import is_open
@@ -37,14 +37,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments i
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.instances import Bridges, Instances
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure import homes
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.homes import Copy
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Room
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found, refusal
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import HostResource, PlacementHost
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import FoundVm, refusal
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Limits
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Made, Order, Reattachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Made, NewVmSpec, Reattachment
 
 # The project of LXD that MAAS means if it does not say.
 PROJECT = "default"
-ENLISTING = Step(Op.ENLIST, "MAAS does not know it", None, ())
+ENLISTING = LifecycleStep(MachineOp.ENLIST, "MAAS does not know it", None, ())
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ByLxd:
         maas: Client,
         machines: Machines,
         hosts: Sequence[LxdHost],
-        link: Callable[[Machine, Order], None],
+        link: Callable[[Machine, NewVmSpec], None],
     ) -> None:
         self._machines = machines
         self._requests = Requests(maas, machines)
@@ -112,18 +112,20 @@ class ByLxd:
         """The machines of MAAS that they run on, as far as it has them under these names."""
         return self._machines.find(list(self._hosts))
 
-    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
+    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[PlacementHost]:
         return [self._host(host, attachments) for host in self._hosts.values()]
 
-    def _host(self, host: LxdHost, attachments: Sequence[Attachment]) -> Host:
+    def _host(self, host: LxdHost, attachments: Sequence[Attachment]) -> PlacementHost:
         seen, node = self._answers[host.name], self._nodes[host.name]
         named = {noun: ((node or {}).get(noun) or {}).get("name", "") for noun in ("zone", "pool")}
         tags, schedulable = frozenset((node or {}).get("tag_names") or ()), node is None or is_open(node)
         if isinstance(seen, Failure):
-            return Host(host.name, Room(0), Room(0), tags=tags, schedulable=schedulable, away=True, **named)
+            return PlacementHost(
+                host.name, HostResource(0), HostResource(0), tags=tags, schedulable=schedulable, away=True, **named
+            )
         placed = [one for one in attachments if not one.nic.parent]
         against = [] if seen.can_run_vms else ["its LXD has no virtual machines"]
-        return Host(
+        return PlacementHost(
             name=host.name,
             cores=replace(seen.cores, over_commit=host.cpu_over_commit_ratio),
             memory=replace(seen.memory, over_commit=host.memory_over_commit_ratio),
@@ -153,11 +155,11 @@ class ByLxd:
     def _names(self) -> set[str]:
         return {name for seen in self._seen.values() for name in seen.claims}
 
-    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
+    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[FoundVm]:
         known = {str(machine["hostname"]): machine for machine in machines}
         return [one for name in {**known, **dict.fromkeys(names)} for one in self._found(name, known.get(name), known)]
 
-    def _found(self, name: str, machine: Machine | None, known: Mapping[str, Machine]) -> list[Found]:
+    def _found(self, name: str, machine: Machine | None, known: Mapping[str, Machine]) -> list[FoundVm]:
         """The machine of a name, and the VMs of that name that are not its."""
         copies = self._copies(name)
         if machine is None:
@@ -169,7 +171,7 @@ class ByLxd:
         # What has no MAC address to compare with may be the machine's own.
         others = [replace(one, half_made=one.half_made and bool(macs)) for one in copies if one is not own]
         unknown = [] if home.doubt else [self._unknown(name, copy) for copy in others]
-        known_vm = Found.of(machine, self._machines.me, host=home.host or pod, doubt=home.doubt)
+        known_vm = FoundVm.of(machine, self._machines.me, host=home.host or pod, doubt=home.doubt)
         made_for, lost = own.claim if own else "", own is None and bool(self._lost_on(machine))
         return [replace(known_vm, made_for=made_for, lost=lost), *unknown]
 
@@ -203,9 +205,9 @@ class ByLxd:
         ]
         return hosts[0] if hosts else ""
 
-    def _unknown(self, name: str, copy: Copy) -> Found:
+    def _unknown(self, name: str, copy: Copy) -> FoundVm:
         """A VM that MAAS does not know: a killed run left it, or somebody made it for himself."""
-        return Found(name, copy.host, claim=copy.claim, known=False, half_made=copy.half_made, disks=copy.disks)
+        return FoundVm(name, copy.host, claim=copy.claim, known=False, half_made=copy.half_made, disks=copy.disks)
 
     # -- making ---------------------------------------------------------------------------------------
 
@@ -223,7 +225,7 @@ class ByLxd:
                 hint="Stop it in its LXD if nobody needs what it does, and run the task again; or remove it there.",
             )
 
-    def make(self, order: Order) -> Made:
+    def make(self, order: NewVmSpec) -> Made:
         host = self._hosts[order.host]
         seen = self._seen[order.host]
         macs = instances.make(host.lxd, seen, self._devices(order, seen), order)
@@ -242,10 +244,10 @@ class ByLxd:
         self._link(machine, order)
         return Made(str(machine["system_id"]), order.host)
 
-    def _faster(self, order: Order) -> Made | None:
+    def _faster(self, order: NewVmSpec) -> Made | None:
         """The VM that another run of the same task has added to MAAS under the name meanwhile; ours goes then."""
         machine = next(iter(self._machines.listed(hostname=[order.name])), None)
-        if machine is None or refusal(Found.of(machine, self._machines.me), order.claim) is not None:
+        if machine is None or refusal(FoundVm.of(machine, self._machines.me), order.claim) is not None:
             return None
         host = self._switched_on_now(machine)
         if self._made_for(host, order.name) not in ("", order.claim):
@@ -264,7 +266,7 @@ class ByLxd:
         self._asked_power = True
         return self._switched_on(machine, {})
 
-    def _devices(self, order: Order, seen: Instances) -> dict[str, dict[str, str]]:
+    def _devices(self, order: NewVmSpec, seen: Instances) -> dict[str, dict[str, str]]:
         """The interfaces, each on an interface of the host or a network of LXD."""
         node = self._nodes[order.host]
         found: dict[str, dict[str, str]] = {}
@@ -312,10 +314,10 @@ class ByLxd:
             return None
         return partial(instances.mark_staying, self._hosts[host].lxd, seen, seen.vms[name])
 
-    def _form(self, order: Order, host: LxdHost, macs: Sequence[str]) -> dict[str, Any]:
+    def _form(self, order: NewVmSpec, host: LxdHost, macs: Sequence[str]) -> dict[str, Any]:
         identity = host.lxd.connection.identity
         wished, node = order.template.wished, self._nodes[order.host] or {}
-        return Wished(
+        return MachineFields(
             hostname=order.name,
             power_type="lxd",
             architecture=self._seen[order.host].architecture,
@@ -334,7 +336,7 @@ class ByLxd:
 
     # -- resizing -------------------------------------------------------------------------------------
 
-    def limits(self, found: Found) -> Limits | None:
+    def limits(self, found: FoundVm) -> Limits | None:
         self._refuse_away(found)
         seen = self._seen.get(found.host)
         vm = seen.vms.get(found.name) if seen else None
@@ -344,11 +346,11 @@ class ByLxd:
 
     # -- removing -------------------------------------------------------------------------------------
 
-    def _refuse_away(self, found: Found) -> None:
+    def _refuse_away(self, found: FoundVm) -> None:
         if found.host in self.away:
             raise replace(self.away[found.host], object=found.name)
 
-    def may_remove(self, machine: Machine, found: Found) -> None:
+    def may_remove(self, machine: Machine, found: FoundVm) -> None:
         self._refuse_away(found)
         if found.host not in self._hosts and not machine.get("pod"):
             hosts = ", ".join(self._hosts)
@@ -359,12 +361,12 @@ class ByLxd:
                 hint="Add the host that it is on to lxd_hosts, or remove the machine with metalshift.maas.machine.",
             )
 
-    def mark_leaving(self, found: Found) -> None:
+    def mark_leaving(self, found: FoundVm) -> None:
         seen = self._seen.get(found.host)
         if seen is not None and found.name in seen.vms:
             instances.mark_leaving(self._hosts[found.host].lxd, seen, found.name)
 
-    def clear(self, found: Found) -> bool:
+    def clear(self, found: FoundVm) -> bool:
         if found.host not in self._seen:
             return False
         if not found.known:

@@ -20,19 +20,27 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import PATHS
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Known, VMHosts, patient
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import (
+    VMHostDetails,
+    VMHosts,
+    patient,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import discovery
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import (
     is_too_new,
     missing,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.survey import Seen, Survey, Wanted
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.survey import (
+    SurveyedVMHost,
+    VMHostFilter,
+    VMHostSurvey,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, unfit
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import PlacementHost
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import FoundVm
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Limits
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, Disk
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Made, Order, Reattachment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, DiskTemplate
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Made, NewVmSpec, Reattachment
 
 
 class ByMaas:
@@ -48,9 +56,9 @@ class ByMaas:
     # -- reading --------------------------------------------------------------------------------------
 
     @cached_property
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[SurveyedVMHost]:
         """The VM hosts of LXD, and the machines under them."""
-        found = Survey(self._hosts, self._machines).see(Wanted(), ())
+        found = VMHostSurvey(self._hosts, self._machines).see(VMHostFilter(), ())
         return [one for one in found if one.known.host.get("type") == "lxd"]
 
     @cached_property
@@ -62,7 +70,7 @@ class ByMaas:
         """MAAS knows what they have."""
         return {}
 
-    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
+    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[PlacementHost]:
         return [
             self._with_pins(_host(one, attachments), one.known.host) if pinned else _host(one, attachments)
             for one in self.seen
@@ -75,10 +83,10 @@ class ByMaas:
         """MAAS notes its VMs itself."""
         return set()
 
-    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
-        return [Found.of(machine, self._machines.me) for machine in machines]
+    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[FoundVm]:
+        return [FoundVm.of(machine, self._machines.me) for machine in machines]
 
-    def _with_pins(self, host: Host, json: Mapping[str, Any]) -> Host:
+    def _with_pins(self, host: PlacementHost, json: Mapping[str, Any]) -> PlacementHost:
         own = [note for note in self.notes if note.get("bmc_id") == json["id"]]
         return replace(host, pinned=frozenset(core for note in own for core in note.get("pinned_cores") or ()))
 
@@ -87,7 +95,7 @@ class ByMaas:
     def may_finish(self, host: str, name: str) -> None:
         """MAAS knows all that it composes."""
 
-    def make(self, order: Order) -> Made:
+    def make(self, order: NewVmSpec) -> Made:
         seen = next(one for one in self.seen if one.known.host["name"] == order.host)
         try:
             answer = self._slow.post(
@@ -104,7 +112,7 @@ class ByMaas:
             return Made(str(faster["system_id"]), order.host)
         return Made(str(answer["system_id"]), order.host)
 
-    def _uncomposed(self, failure: Failure, order: Order, host: Known) -> Failure:
+    def _uncomposed(self, failure: Failure, order: NewVmSpec, host: VMHostDetails) -> Failure:
         """What LXD did not want, in our words; MAAS hands its words on in a 500 or 503."""
         as_maas_says = named(failure, order.name, f"composed on {order.host}")
         if failure.status is None or failure.status < 500:
@@ -123,11 +131,11 @@ class ByMaas:
         )
         return told or as_maas_says
 
-    def _composed(self, order: Order) -> Machine | None:
+    def _composed(self, order: NewVmSpec) -> Machine | None:
         found = self._machines.listed(hostname=[order.name])
         return next((machine for machine in found if is_virtual(machine)), None)
 
-    def _form(self, order: Order, seen: Seen) -> dict[str, Any]:
+    def _form(self, order: NewVmSpec, seen: SurveyedVMHost) -> dict[str, Any]:
         template, wished = order.template, order.template.wished
         size = template.size
         return {
@@ -160,13 +168,13 @@ class ByMaas:
         """MAAS marks no VM."""
         return None
 
-    def limits(self, found: Found) -> Limits | None:
+    def limits(self, found: FoundVm) -> Limits | None:
         """MAAS changes no VM."""
         return None
 
     # -- removing -------------------------------------------------------------------------------------
 
-    def may_remove(self, machine: Machine, found: Found) -> None:
+    def may_remove(self, machine: Machine, found: FoundVm) -> None:
         if is_virtual(machine) and not machine.get("pod"):
             raise Failure(
                 "conflict",
@@ -175,30 +183,30 @@ class ByMaas:
                 hint="Set via: lxd, and lxd_hosts to where it is.",
             )
 
-    def mark_leaving(self, found: Found) -> None:
+    def mark_leaving(self, found: FoundVm) -> None:
         """MAAS forgets a machine when its VM is gone."""
 
-    def clear(self, found: Found) -> bool:
+    def clear(self, found: FoundVm) -> bool:
         return False
 
 
-def _host(seen: Seen, attachments: Sequence[Attachment]) -> Host:
+def _host(seen: SurveyedVMHost, attachments: Sequence[Attachment]) -> PlacementHost:
     host = seen.known.host
     against = [f"LXD {host['version']} is too new for this MAAS (via: lxd works)"] if is_too_new(host) else []
-    return Host.of(
+    return PlacementHost.of(
         host,
         schedulable=seen.is_open is not False,
         unfit=[*missing(host), *against, *unfit(seen.node, attachments)],
     )
 
 
-def _storage(disk: Disk, number: int) -> str:
+def _storage(disk: DiskTemplate, number: int) -> str:
     """As MAAS takes it: the storage pool is the tag that is called like one."""
     tags = ",".join([*filter(None, [disk.pool]), *disk.tags])
     return f"{f'disk{number}' if number else 'root'}:{sizes.gigabytes(disk.size)}{f'({tags})' if tags else ''}"
 
 
-def _interfaces(order: Order, node: Mapping[str, Any] | None) -> str | None:
+def _interfaces(order: NewVmSpec, node: Mapping[str, Any] | None) -> str | None:
     """As MAAS takes them; None for one on whatever network of the host has DHCP, which is what it makes unasked."""
     if all(one.nic.is_free and one.nic.ip == AUTO for one in order.attachments) and len(order.attachments) < 2:
         return None

@@ -11,20 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.linking import Foreseen, Linking
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.linking import InterfacePlan, Linking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import (
     Holder,
     Occupancy,
     Use,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import AUTO, DHCP
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import NewVmSpec
 
 MODES: Mapping[str, str] = {AUTO: links.AUTO, DHCP: links.DHCP}
 
@@ -32,7 +32,7 @@ MODES: Mapping[str, str] = {AUTO: links.AUTO, DHCP: links.DHCP}
 class Cabling:
     """Looks who has which address, once, and links interfaces."""
 
-    def __init__(self, maas: Client, machines: Machines, survey: Survey) -> None:
+    def __init__(self, maas: Client, machines: Machines, survey: AddressSurvey) -> None:
         self._machines = machines
         self._survey = survey
         self._linking = Linking(maas, survey)
@@ -58,7 +58,7 @@ class Cabling:
                 held[ip] = "a name server of its subnet"
         return held
 
-    def all(self, machine: Machine, order: Order) -> None:
+    def all(self, machine: Machine, order: NewVmSpec) -> None:
         """Give every interface its link, before it is commissioned."""
         for attachment, interface in _pairs(machine, order.attachments):
             if attachment.subnet is not None:
@@ -66,7 +66,7 @@ class Cabling:
                 mode = links.STATIC if ip else MODES.get(attachment.nic.ip, links.AUTO)
                 self._linking.carry_out(self._foreseen(machine, interface, attachment, mode, ip))
 
-    def foresee(self, machine: Machine, order: Order) -> list[Foreseen]:
+    def foresee(self, machine: Machine, order: NewVmSpec) -> list[InterfacePlan]:
         """What is to be done so that interfaces have their static addresses; one that is missing is a failure."""
         _refuse_missing(machine, order)
         foreseen = [
@@ -76,7 +76,7 @@ class Cabling:
         ]
         return [one for one in foreseen if one.plan]
 
-    def carry_out(self, machine: Machine, foreseen: Iterable[Foreseen]) -> Machine | None:
+    def carry_out(self, machine: Machine, foreseen: Iterable[InterfacePlan]) -> Machine | None:
         """Do that; the machine as it is then."""
         for one in foreseen:
             self._linking.carry_out(one)
@@ -84,14 +84,14 @@ class Cabling:
 
     def _foreseen(
         self, machine: Machine, interface: Mapping[str, Any], attachment: Attachment, mode: str, ip: str
-    ) -> Foreseen:
-        nic = links.Nic.of(machine, interface)
+    ) -> InterfacePlan:
+        nic = links.NetworkInterface.of(machine, interface)
         # MAAS learns what a VM is plugged into when it is commissioned, and not before.
-        wish = links.Wish(mode, attachment.subnet, ip, change_vlan=True)
+        wish = links.LinkSpec(mode, attachment.subnet, ip, change_vlan=True)
         return self._linking.foresee(nic, wish, take_reserved=True, known=self._occupancy)
 
 
-def _refuse_missing(machine: Machine, order: Order) -> None:
+def _refuse_missing(machine: Machine, order: NewVmSpec) -> None:
     """Fewer interfaces than the task gives addresses to: nobody can tell which of them is gone."""
     static = [ip for attachment in order.attachments if (ip := order.ip(attachment))]
     there, wanted = len(_physical(machine)), len(order.attachments)

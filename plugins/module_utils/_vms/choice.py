@@ -17,7 +17,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.by_lxd import ByLxd, LxdHost
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.by_maas import ByMaas
@@ -53,8 +53,8 @@ class Tools:
         return Machines(self.task.maas)
 
     @cached_property
-    def survey(self) -> Survey:
-        return Survey(self.task.maas)
+    def survey(self) -> AddressSurvey:
+        return AddressSurvey(self.task.maas)
 
     @cached_property
     def cabling(self) -> Cabling:
@@ -108,7 +108,7 @@ class Tools:
     def _host(self, given: Mapping[str, Any]) -> LxdHost:
         # Here, because its library takes longer to import than a task on MAAS takes.
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 
         own = {
             "lxd_endpoint": given["endpoint"],
@@ -117,7 +117,7 @@ class Tools:
         }
         shared = {name: value for name, value in self.task.params.items() if name.startswith("lxd_")}
         stated = {name: value for name, value in own.items() if value is not None}
-        connection = Connection.from_params({**shared, **stated}, self.task.environment)
+        connection = LxdConnection.from_params({**shared, **stated}, self.task.environment)
         if connection.is_local:
             raise invalid(
                 f"lxd_hosts has the socket {connection.endpoint} for {given['name']}: MAAS cannot reach that.",

@@ -16,52 +16,61 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Fleet, Goal, Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import (
+    Fleet,
+    FleetMember,
+    MachineTarget,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import (
-    Wished,
+    MachineFields,
     field_changes,
     tag_changes,
     unknown_names,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Act,
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     Answer,
-    Op,
-    Refusal,
+    LifecycleFailure,
+    MachineAct,
+    MachineOp,
+    MachineSpec,
     State,
-    Wish,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.cabling import Cabling
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import FoundVm
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Resize
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import RECOMMISSIONING, Order, Reattachment, Way
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import (
+    RECOMMISSIONING,
+    NewVmSpec,
+    Reattachment,
+    Way,
+)
 
 # A run that was killed, or did not wait, left them on their way to Ready.
 UNFINISHED = frozenset({Status.NEW, Status.COMMISSIONING, Status.TESTING})
 
 
 # A VM that goes, and its machine if MAAS knows it.
-Going = tuple[Found, Union[Machine, None]]  # noqa: UP007
+Going = tuple[FoundVm, Union[Machine, None]]  # noqa: UP007
 
 
 @dataclass(eq=False)
-class Vm:
+class VmProgress:
     """One VM of a task, and what has become of it."""
 
-    order: Order
+    order: NewVmSpec
     machine: Machine | None = None
     # Whether MAAS does not know it, so that it has to be made, or its making finished if LXD has it already.
     is_new: bool = False
     is_begun: bool = False
     changed: bool = False
     failure: Failure | None = None
-    changes: Sequence[Change] = ()
+    changes: Sequence[MachineChange] = ()
     # Another size in LXD, and whether MAAS is then, or still, to learn it.
     resize: Resize | None = None
     recommissions: bool = False
@@ -103,7 +112,7 @@ class Crew:
 
     # -- deciding -------------------------------------------------------------------------------------
 
-    def foresee(self, vms: Iterable[Vm], wished: Wished) -> list[Step]:
+    def foresee(self, vms: Iterable[VmProgress], wished: MachineFields) -> list[Step]:
         """What is to be changed of VMs that exist; names that MAAS does not have are a failure."""
         steps = []
         for vm in vms:
@@ -137,7 +146,7 @@ class Crew:
                     steps += self._linking(vm, vm.machine)
         return steps
 
-    def _linking(self, vm: Vm, machine: Machine) -> list[Step]:
+    def _linking(self, vm: VmProgress, machine: Machine) -> list[Step]:
         """What is to be done for its static addresses. That one cannot have them is the failure of that VM alone."""
         try:
             linking = self._cabling.foresee(machine, vm.order)
@@ -146,19 +155,19 @@ class Crew:
             return []
         return [replace(step, object=vm.name) for one in linking for step in one.plan.steps]
 
-    def _resizing(self, vm: Vm, machine: Machine) -> list[Step]:
+    def _resizing(self, vm: VmProgress, machine: Machine) -> list[Step]:
         """What is to be done for another size; what MAAS would refuse of it is a failure."""
         steps = [vm.resize.step(vm.name)] if vm.resize else []
         if not vm.recommissions:
             return steps
-        planned, _then = forecast(Member(vm.name, self._goal(vm), machine), self._machines.me)
-        if isinstance(planned.end, Refusal):
+        planned, _then = forecast(FleetMember(vm.name, self._goal(vm), machine), self._machines.me)
+        if isinstance(planned.end, LifecycleFailure):
             raise planned.end.failure(vm.name)
         return [*steps, *steps_of(vm.name, planned)]
 
     # -- acting ---------------------------------------------------------------------------------------
 
-    def bring(self, vms: Sequence[Vm], wished: Wished) -> None:
+    def bring(self, vms: Sequence[VmProgress], wished: MachineFields) -> None:
         """Make those that are new, finish those that are unfinished, change the others."""
         self._change_in_lxd([vm for vm in vms if vm.keeping], lambda vm: vm.keeping() if vm.keeping else None)
         self._reattach([vm for vm in vms if vm.reattachment and not vm.failure])
@@ -171,8 +180,8 @@ class Crew:
             self._task.trace_requests()
         self._tag([vm for vm in vms if vm.machine is not None and not vm.failure], wished)
 
-    def _make(self, vms: Sequence[Vm]) -> None:
-        ids: dict[str, Vm] = {}
+    def _make(self, vms: Sequence[VmProgress]) -> None:
+        ids: dict[str, VmProgress] = {}
         made = 0
         for vm, answer in each(vms, lambda vm: self._way.make(vm.order)):
             vm.changed = True
@@ -190,13 +199,13 @@ class Crew:
             if vm.machine is None:
                 vm.fail(Failure("conflict", f"{vm.name} was made, and somebody removed it.", object=vm.name))
 
-    def _reattach(self, vms: Sequence[Vm]) -> None:
+    def _reattach(self, vms: Sequence[VmProgress]) -> None:
         self._change_in_lxd(vms, lambda vm: vm.reattachment.apply() if vm.reattachment else None)
 
-    def _resize(self, vms: Sequence[Vm]) -> None:
+    def _resize(self, vms: Sequence[VmProgress]) -> None:
         self._change_in_lxd(vms, lambda vm: vm.resize.carry_out() if vm.resize else None)
 
-    def _change_in_lxd(self, vms: Sequence[Vm], change: Callable[[Vm], None]) -> None:
+    def _change_in_lxd(self, vms: Sequence[VmProgress], change: Callable[[VmProgress], None]) -> None:
         for vm, outcome in each(vms, change):
             if isinstance(outcome, Failure):
                 vm.fail(outcome)
@@ -204,22 +213,22 @@ class Crew:
                 vm.changed = True
             self._task.trace_requests()
 
-    def _drive(self, vms: Sequence[Vm]) -> None:
-        members = [Member(vm.name, self._goal(vm), vm.machine) for vm in vms]
+    def _drive(self, vms: Sequence[VmProgress]) -> None:
+        members = [FleetMember(vm.name, self._goal(vm), vm.machine) for vm in vms]
         self._fleet().drive(members)
         for vm, member in zip(vms, members, strict=True):
             vm.machine, vm.changed = member.machine or vm.machine, vm.changed or member.changed
             if member.failure:
                 vm.fail(_of_vm(member.failure))
 
-    def _goal(self, vm: Vm) -> Goal:
+    def _goal(self, vm: VmProgress) -> MachineTarget:
         if vm.recommissions:
-            wish = Wish(state=State.READY, act=Act.RECOMMISSION)
-            return Goal(wish, {Op.COMMISSION: RECOMMISSIONING}, vm.order.claim, _changing(vm.changes))
+            wish = MachineSpec(state=State.READY, act=MachineAct.RECOMMISSION)
+            return MachineTarget(wish, {MachineOp.COMMISSION: RECOMMISSIONING}, vm.order.claim, _changing(vm.changes))
         unfinished = is_unfinished(vm.machine) or (vm.is_new and not _is_held(vm.machine))
-        forms = {Op.COMMISSION: vm.order.commissioning}
-        wish = Wish(state=State.READY if unfinished else State.PRESENT)
-        return Goal(wish, forms, vm.order.claim, _changing(vm.changes))
+        forms = {MachineOp.COMMISSION: vm.order.commissioning}
+        wish = MachineSpec(state=State.READY if unfinished else State.PRESENT)
+        return MachineTarget(wish, forms, vm.order.claim, _changing(vm.changes))
 
     def _fleet(self) -> Fleet:
         task = self._task
@@ -227,17 +236,17 @@ class Crew:
             task.maas, self._machines, self._patience, wait=task.params["wait"], on_tick=task.trace_requests
         )  # fmt: skip
 
-    def _cabled(self, vms: Iterable[Vm]) -> list[Vm]:
+    def _cabled(self, vms: Iterable[VmProgress]) -> list[VmProgress]:
         """Those of which the addresses can be looked at: commissioning may still set up the others."""
         return [vm for vm in vms if vm.machine is not None and not vm.failure and not is_unfinished(vm.machine)]
 
-    def _cable(self, vm: Vm) -> None:
+    def _cable(self, vm: VmProgress) -> None:
         machine = vm.machine or {}
         foreseen = self._cabling.foresee(machine, vm.order)
         if foreseen:
             vm.machine, vm.changed = self._cabling.carry_out(machine, foreseen), True
 
-    def _tag(self, vms: Sequence[Vm], wished: Wished) -> None:
+    def _tag(self, vms: Sequence[VmProgress], wished: MachineFields) -> None:
         """One request for each tag, however many VMs get it."""
         for tag in wished.tags or ():
             lacking = [vm for vm in vms if tag not in ((vm.machine or {}).get("tag_names") or ())]
@@ -257,14 +266,14 @@ class Crew:
             if machine is None:
                 continue
             self._way.may_remove(machine, found)
-            member = Member(found.name, _leaving(claim, take_over), machine)
+            member = FleetMember(found.name, _leaving(claim, take_over), machine)
             planned, _then = forecast(member, self._machines.me)
-            if isinstance(planned.end, Refusal):
+            if isinstance(planned.end, LifecycleFailure):
                 raise planned.end.failure(found.name)
 
-    def remove(self, going: Sequence[Going], claim: str, *, take_over: bool) -> list[Member]:
+    def remove(self, going: Sequence[Going], claim: str, *, take_over: bool) -> list[FleetMember]:
         """Remove VMs from MAAS, then what is left of them in LXD. A failure is that of one VM."""
-        members = [Member(found.name, _leaving(claim, take_over), machine) for found, machine in going]
+        members = [FleetMember(found.name, _leaving(claim, take_over), machine) for found, machine in going]
         known = [(found, one) for (found, _json), one in zip(going, members, strict=True) if one.machine is not None]
         for (_found, member), marked in each(known, lambda one: self._way.mark_leaving(one[0])):
             if isinstance(marked, Failure):
@@ -280,11 +289,11 @@ class Crew:
         return members
 
 
-def _leaving(claim: str, take_over: bool) -> Goal:
-    return Goal(Wish(state=State.ABSENT, take_over=take_over), claim=claim)
+def _leaving(claim: str, take_over: bool) -> MachineTarget:
+    return MachineTarget(MachineSpec(state=State.ABSENT, take_over=take_over), claim=claim)
 
 
-def _changing(changes: Sequence[Change]) -> Callable[[Machine, Answer], Sequence[Change]]:
+def _changing(changes: Sequence[MachineChange]) -> Callable[[Machine, Answer], Sequence[MachineChange]]:
     return lambda _machine, _answer: changes
 
 

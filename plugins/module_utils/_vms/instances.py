@@ -15,17 +15,17 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, TaggedObject
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import VIRTUAL_MACHINE, can_run_vms
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import in_bytes
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.homes import Copy
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Room, Size
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Given
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Disk, Nic
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import HostResource, Size
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import VmAllotment
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import DiskTemplate, InterfaceTemplate
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import NewVmSpec
 
 # By which a run knows what a killed one left: MAAS does not know it yet.
 CLAIM = "user.metalshift_claim"
@@ -36,7 +36,7 @@ LEAVING = "(being removed by metalshift.maas)"
 VOLUME = "-disk"
 # What the device is called that has the volume, with its number.
 DISK = "disk"
-ANY = Attachment(Nic("eth0"))
+ANY = Attachment(InterfaceTemplate("eth0"))
 # What LXD calls machines, and MAAS.
 ARCHITECTURES: Mapping[str, str] = {"x86_64": "amd64/generic", "aarch64": "arm64/generic", "ppc64le": "ppc64el/generic"}
 STOP_LIMIT = 30
@@ -56,9 +56,9 @@ class Instances:
     can_run_vms: bool
     # Newer ones have boot modes in the place of secure boot.
     has_boot_modes: bool
-    cores: Room
-    memory: Room
-    storage: Mapping[str, Room] = field(default_factory=dict)
+    cores: HostResource
+    memory: HostResource
+    storage: Mapping[str, HostResource] = field(default_factory=dict)
     default_storage: str = ""
     default_network: str = ""
     # By name, whether LXD manages it, and whether it is a bridge.
@@ -69,7 +69,7 @@ class Instances:
     volumes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pinned: frozenset[int] = frozenset()
     # What the instances of the project may have in all.
-    limits: Mapping[str, Room] = field(default_factory=dict)
+    limits: Mapping[str, HostResource] = field(default_factory=dict)
 
     @property
     def claims(self) -> dict[str, str]:
@@ -115,8 +115,8 @@ def read(lxd: Lxd) -> Instances:
         architecture=ARCHITECTURES.get(str(environment.get("kernel_architecture")), "amd64/generic"),
         can_run_vms=can_run_vms(lxd),
         has_boot_modes=lxd.capabilities.has("boot modes of instances"),
-        cores=Room(int(resources["cpu"]["total"]), sum(_cores(each) for each in listed)),
-        memory=Room(int(resources["memory"]["total"]), sum(_memory(each) for each in listed)),
+        cores=HostResource(int(resources["cpu"]["total"]), sum(_cores(each) for each in listed)),
+        memory=HostResource(int(resources["memory"]["total"]), sum(_memory(each) for each in listed)),
         storage=storage,
         default_storage=_default_pool(devices, storage),
         default_network=_default_network(devices),
@@ -177,7 +177,7 @@ def _root_size(instance: Mapping[str, Any]) -> int:
 
 def _limits_of_project(
     lxd: Lxd, own: Iterable[Mapping[str, Any]], volumes: Mapping[str, Iterable[Mapping[str, Any]]]
-) -> dict[str, Room]:
+) -> dict[str, HostResource]:
     """What LXD holds the project to; nothing if it does not show that."""
     try:
         found = lxd.find(f"projects/{segment(lxd.project, 'name of a project')}")
@@ -196,20 +196,20 @@ def _limits_of_project(
         "VMs": ("limits.virtual-machines", len(vms)),
         "instances": ("limits.instances", len(instances)),
     }
-    return {name: Room(in_bytes(config[key]), used) for name, (key, used) in told.items() if config.get(key)}
+    return {name: HostResource(in_bytes(config[key]), used) for name, (key, used) in told.items() if config.get(key)}
 
 
 def _volumes_of(pool: str) -> str:
     return f"storage-pools/{segment(pool, 'name of a storage pool')}/volumes/custom"
 
 
-def _room_in(lxd: Lxd, pool: str, project: Mapping[str, str], promised: int) -> Room:
+def _room_in(lxd: Lxd, pool: str, project: Mapping[str, str], promised: int) -> HostResource:
     found = lxd.get(f"storage-pools/{segment(pool, 'name of a storage pool')}/resources", project, what="measure it")
     space = found.get("space") or {}
-    return Room(int(space.get("total") or 0), max(int(space.get("used") or 0), promised))
+    return HostResource(int(space.get("total") or 0), max(int(space.get("used") or 0), promised))
 
 
-def _default_pool(devices: Mapping[str, Mapping[str, Any]], storage: Mapping[str, Room]) -> str:
+def _default_pool(devices: Mapping[str, Mapping[str, Any]], storage: Mapping[str, HostResource]) -> str:
     root = next((str(device["pool"]) for device in devices.values() if device.get("path") == "/"), "")
     return root or (next(iter(storage)) if len(storage) == 1 else "default" if "default" in storage else "")
 
@@ -280,10 +280,10 @@ def macs_of(vm: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(_macs(vm, [name for name, device in _devices(vm).items() if device.get("type") == "nic"]))
 
 
-def given(vm: Mapping[str, Any]) -> Given:
+def given(vm: Mapping[str, Any]) -> VmAllotment:
     """What a VM was given."""
     hugepages = _limits(vm).get("limits.memory.hugepages") == "true"
-    return Given(_cores(vm), _memory(vm), frozenset(_pins(vm)), hugepages, vm.get("status") != STOPPED)
+    return VmAllotment(_cores(vm), _memory(vm), frozenset(_pins(vm)), hugepages, vm.get("status") != STOPPED)
 
 
 # -- bridges -------------------------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def _write(
 # -- making --------------------------------------------------------------------------------------------------------
 
 
-def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order: Order) -> list[str]:
+def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order: NewVmSpec) -> list[str]:
     """Make a VM as MAAS would, without anything on its disks; the MAC addresses of its interfaces."""
     query = {"project": seen.project}
     path = f"instances/{segment(order.name, 'name of an instance')}"
@@ -426,7 +426,7 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
 
 
-def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], order: Order) -> bool:
+def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], order: NewVmSpec) -> bool:
     """Whether there is no such VM; what LXD left of one when it ended while it made it goes."""
     found = lxd.find(path, query, what=f"show the VM {order.name}")
     if found is None:
@@ -436,7 +436,7 @@ def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], order: Order) -> boo
     return unfinished and lxd.delete(path, query, what=f"remove the unfinished VM {order.name}")
 
 
-def _refuse_strange(vm: Mapping[str, Any], order: Order) -> None:
+def _refuse_strange(vm: Mapping[str, Any], order: NewVmSpec) -> None:
     """A VM that somebody else made under the name since it was looked for."""
     if order.claim and (vm.get("config") or {}).get(CLAIM) != order.claim:
         raise Failure(
@@ -447,7 +447,7 @@ def _refuse_strange(vm: Mapping[str, Any], order: Order) -> None:
         )
 
 
-def _whole(lxd: Lxd, path: str, query: Mapping[str, str]) -> Seen | None:
+def _whole(lxd: Lxd, path: str, query: Mapping[str, str]) -> TaggedObject | None:
     """The VM, unless LXD ended while it made it."""
     found = lxd.find(path, query)
     return found if found is not None and _has_root(lxd, found.body, query) else None
@@ -466,8 +466,8 @@ def _create(
     lxd: Lxd,
     seen: Instances,
     nics: Mapping[str, Mapping[str, str]],
-    order: Order,
-    settled: Callable[[], Seen | None],
+    order: NewVmSpec,
+    settled: Callable[[], TaggedObject | None],
 ) -> None:
     body = {
         "name": order.name,
@@ -495,7 +495,7 @@ def _devices(vm: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {**(vm.get("expanded_devices") or {}), **(vm.get("devices") or {})}
 
 
-def _config(seen: Instances, order: Order) -> dict[str, str]:
+def _config(seen: Instances, order: NewVmSpec) -> dict[str, str]:
     boot = {"boot.mode": "uefi-nosecureboot"} if seen.has_boot_modes else {"security.secureboot": "false"}
     return {**_limits_of(order.template.size, order.cores), **({CLAIM: order.claim} if order.claim else {}), **boot}
 
@@ -510,14 +510,14 @@ def _limits_of(size: Size, pins: Iterable[int]) -> dict[str, str]:
     }
 
 
-def _root_disk(seen: Instances, order: Order) -> dict[str, str]:
+def _root_disk(seen: Instances, order: NewVmSpec) -> dict[str, str]:
     """The device of the first disk."""
     first = order.template.all_disks[0]
     where = {"type": "disk", "path": "/", "pool": first.pool or seen.default_storage}
     return {**where, "size": str(first.size), "boot.priority": "0"}
 
 
-def _add_disks(lxd: Lxd, seen: Instances, vm: Mapping[str, Any], order: Order) -> None:
+def _add_disks(lxd: Lxd, seen: Instances, vm: Mapping[str, Any], order: NewVmSpec) -> None:
     """The other disks, which are volumes of their own.
 
     They come after the VM: volumes that a killed run leaves are those of a VM that says so.
@@ -533,7 +533,7 @@ def _add_disks(lxd: Lxd, seen: Instances, vm: Mapping[str, Any], order: Order) -
         _write(lxd, seen, order.name, f"give the VM {order.name} its disks", devices=devices)
 
 
-def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: Disk, claim: str) -> None:
+def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: DiskTemplate, claim: str) -> None:
     query, collection = {"project": seen.project}, _volumes_of(pool)
     config = {"size": str(disk.size), CLAIM: claim}
     body = {"name": name, "type": "custom", "content_type": "block", "config": config}

@@ -14,14 +14,19 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import Constraints
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Rules, Spread, concerned
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import (
+    PlacementHost,
+    Rules,
+    VmSpread,
+    concerned,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Way
 
 ONLY = ("hosts", "host_zones", "host_pools", "host_tags")
 WHERE = (*ONLY, "not_host_tags")
 PLACING_OPTIONS: Options = {option: {"type": "list", "elements": "str"} for option in WHERE}
 SPREAD_OPTIONS: Options = {
-    "spread": {"type": "str", "choices": [spread.value for spread in Spread], "default": Spread.ZONE.value},
+    "spread": {"type": "str", "choices": [spread.value for spread in VmSpread], "default": VmSpread.ZONE.value},
     "max_per_host": {"type": "int"},
 }
 
@@ -43,13 +48,13 @@ def rules(params: Mapping[str, Any]) -> Rules:
         tags=chosen["host_tags"],
         not_tags=chosen["not_host_tags"],
     )
-    return Rules(where, Spread(params.get("spread") or Spread.ZONE.value), most)
+    return Rules(where, VmSpread(params.get("spread") or VmSpread.ZONE.value), most)
 
 
 # -- hosts that do not answer ------------------------------------------------------------------------------------------
 
 
-def refuse_away(way: Way, hosts: Iterable[Host], wanted: Rules) -> None:
+def refuse_away(way: Way, hosts: Iterable[PlacementHost], wanted: Rules) -> None:
     """Raises why a host does not answer to which new VMs might go: without it they would go elsewhere for good."""
     for name in concerned(hosts, wanted):
         failure = way.away[name]

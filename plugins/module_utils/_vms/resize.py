@@ -18,15 +18,15 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import size_difference
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm, is_unfinished
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Size, place
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Given, Limits, Resize
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import VmProgress, is_unfinished
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import PlacementHost, Size, place
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Limits, Resize, VmAllotment
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Way
 
 ANEW = "Ask for what it has, or remove it first with state: absent and make it anew."
 
 
-def sized(way: Way, vm: Vm, machine: Machine, limits: Limits | None) -> Vm:
+def sized(way: Way, vm: VmProgress, machine: Machine, limits: Limits | None) -> VmProgress:
     """The VM with what is to be done about its size; what cannot be done is a failure."""
     template = vm.order.template
     if limits is None:
@@ -56,7 +56,7 @@ def _refuse(name: str, differing: Sequence[str], what: str, hint: str) -> None:
         raise Failure("conflict", f"{name} has {why}, and {what}.", object=name, reason=why, hint=hint)
 
 
-def _refuse_now(vm: Vm, machine: Machine, given: Given, size: Size) -> None:
+def _refuse_now(vm: VmProgress, machine: Machine, given: VmAllotment, size: Size) -> None:
     """Raises what keeps a VM from another size as things are."""
     why = ", and ".join(size_difference.words(given, size))
     if given.runs:
@@ -78,7 +78,7 @@ def _refuse_now(vm: Vm, machine: Machine, given: Given, size: Size) -> None:
         )
 
 
-def _fitted(way: Way, vm: Vm, given: Given, size: Size) -> tuple[int, ...]:
+def _fitted(way: Way, vm: VmProgress, given: VmAllotment, size: Size) -> tuple[int, ...]:
     """The cores that it is pinned to. Its host never gives more than it has, what the VM had left out of account."""
     grows = size.cores > given.cores or size.memory > given.memory
     if not grows and not size.pinned:
@@ -90,7 +90,7 @@ def _fitted(way: Way, vm: Vm, given: Given, size: Size) -> tuple[int, ...]:
     return placement.places[0].cores
 
 
-def _without(host: Host, given: Given) -> Host:
+def _without(host: PlacementHost, given: VmAllotment) -> PlacementHost:
     """As it would be without the VM. That it takes no new ones is no matter to one that is there."""
     return replace(
         host,
@@ -102,7 +102,7 @@ def _without(host: Host, given: Given) -> Host:
     )
 
 
-def outdated(vm: Vm) -> list[str]:
+def outdated(vm: VmProgress) -> list[str]:
     """What MAAS goes on saying of the size of a VM that cannot be commissioned now."""
     machine = vm.machine
     if machine is None or vm.failure or vm.recommissions or is_unfinished(machine):

@@ -15,10 +15,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import applied
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import VmProgress
 
 
-def foresee(vm: Vm, *, changed: bool, waits: bool) -> None:
+def foresee(vm: VmProgress, *, changed: bool, waits: bool) -> None:
     """The VM as it would be at the end of the task, for check mode."""
     vm.changed = changed
     if not changed:
@@ -46,7 +46,7 @@ def foresee(vm: Vm, *, changed: bool, waits: bool) -> None:
     vm.foreseen = {**vm.foreseen, **({"ip_addresses": addresses} if addresses else {}), "predicted": True}
 
 
-def finishing(vm: Vm) -> Step:
+def finishing(vm: VmProgress) -> Step:
     """The step for a VM that LXD has and MAAS does not know yet."""
     return Step(
         "create", vm.name, f"it is on {vm.order.host}, and MAAS does not know it", after={"host": vm.order.host}
@@ -59,7 +59,7 @@ def removed(name: str, host: str, reason: str, failure: Failure | None = None) -
     return {**said, "failed": True, "failure": failure.to_dict()} if failure else said
 
 
-def of_set(claim: str, vms: Sequence[Vm], removed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def of_set(claim: str, vms: Sequence[VmProgress], removed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the task tells of a set."""
     told = [vm.told for vm in vms]
     return {

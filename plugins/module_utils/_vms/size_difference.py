@@ -69,7 +69,7 @@ def _cores(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
+class VmAllotment:
     """What its LXD gave to a VM. `pins` are the cores that it is pinned to."""
 
     cores: int
@@ -83,7 +83,7 @@ class Given:
 class Limits:
     """What a VM was given, and how it is given another size on cores of the host that are for it alone."""
 
-    given: Given
+    given: VmAllotment
     change: Callable[[Size, Sequence[int]], None]
 
 
@@ -106,7 +106,7 @@ class Resize:
         return Step("resize", name, "in LXD", old, new)
 
 
-def asked(given: Given, template: Template) -> Size | None:
+def asked(given: VmAllotment, template: Template) -> Size | None:
     """What a VM is to have; None if it has that. What the task does not say stays, pinned cores among it."""
     cores, memory = template.cores or given.cores, template.memory or given.memory
     hugepages = template.hugepages or given.hugepages
@@ -118,7 +118,7 @@ def asked(given: Given, template: Template) -> Size | None:
     return Size(cores, memory, pinned=pinned, on_cores=on_cores, hugepages=hugepages)
 
 
-def words(given: Given, size: Size) -> list[str]:
+def words(given: VmAllotment, size: Size) -> list[str]:
     """What it has and was not asked for."""
     told = []
     if given.cores != size.cores:
@@ -131,7 +131,7 @@ def words(given: Given, size: Size) -> list[str]:
     return [*told, *(["no huge pages"] if size.hugepages and not given.hugepages else [])]
 
 
-def _shown(size: Given | Size, pins: Sequence[int]) -> dict[str, Any]:
+def _shown(size: VmAllotment | Size, pins: Sequence[int]) -> dict[str, Any]:
     memory = sizes.mebibytes(size.memory)
     return {"cores": size.cores, "memory": memory, "hugepages": size.hugepages, "pinned_cores": list(pins)}
 

@@ -15,7 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import networks
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import listed, normal
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import Wished
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import MachineFields
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Size, Volume
 
@@ -51,7 +51,7 @@ LEAST_MEMORY = 2**30
 
 
 @dataclass(frozen=True)
-class Disk:
+class DiskTemplate:
     """A disk, in a storage pool of the host by name or in its default one."""
 
     size: int
@@ -60,7 +60,7 @@ class Disk:
 
 
 @dataclass(frozen=True)
-class Nic:
+class InterfaceTemplate:
     """An interface, what it is attached to, and how it gets its address."""
 
     name: str
@@ -98,10 +98,10 @@ class Template:
     pinned: bool = False
     memory: int | None = None
     hugepages: bool = False
-    disks: tuple[Disk, ...] = ()
-    nics: tuple[Nic, ...] = ()
+    disks: tuple[DiskTemplate, ...] = ()
+    nics: tuple[InterfaceTemplate, ...] = ()
     # Its zone, pool, domain and tags.
-    wished: Wished = field(default_factory=Wished)
+    wished: MachineFields = field(default_factory=MachineFields)
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Template:
@@ -122,13 +122,13 @@ class Template:
             hugepages=bool(params.get("hugepages")),
             disks=tuple(_disk(disk, number) for number, disk in enumerate(params.get("disks") or (), start=1)),
             nics=tuple(_nic(nic, number) for number, nic in enumerate(params.get("interfaces") or ())),
-            wished=Wished.from_params({name: params.get(name) for name in ("zone", "pool", "domain", "tags")}),
+            wished=MachineFields.from_params({name: params.get(name) for name in ("zone", "pool", "domain", "tags")}),
         )
 
     @property
-    def all_disks(self) -> tuple[Disk, ...]:
+    def all_disks(self) -> tuple[DiskTemplate, ...]:
         """Those of a new VM."""
-        return self.disks or (Disk(DISK),)
+        return self.disks or (DiskTemplate(DISK),)
 
     @property
     def size(self) -> Size:
@@ -153,17 +153,17 @@ def _memory(value: Any) -> int | None:
     return sizes.mebibytes(memory) * sizes.UNITS["MiB"]
 
 
-def _disk(given: Mapping[str, Any], number: int) -> Disk:
+def _disk(given: Mapping[str, Any], number: int) -> DiskTemplate:
     where = f"disks[{number}]"
     tags = tuple(given.get("tags") or ())
     for word in (*tags, given.get("pool") or ""):
         # They stand in one text for MAAS, between these.
         if set(word) & set("(),: "):
             raise invalid(f"{where} has {word!r} for a pool or tag, and MAAS takes no such name there.")
-    return Disk(sizes.parse(given["size"], f"{where}.size", "GB"), given.get("pool") or "", tags)
+    return DiskTemplate(sizes.parse(given["size"], f"{where}.size", "GB"), given.get("pool") or "", tags)
 
 
-def _nic(given: Mapping[str, Any], number: int) -> Nic:
+def _nic(given: Mapping[str, Any], number: int) -> InterfaceTemplate:
     where = f"interfaces[{number + 1}]"
     places = {name: str(given.get(name) or "") for name in ("subnet", "vlan", "space")}
     named = [name for name, value in places.items() if value]
@@ -182,10 +182,10 @@ def _nic(given: Mapping[str, Any], number: int) -> Nic:
         ip = normal(ip, f"{where}.ip")
     if addresses and ip != AUTO:
         raise invalid(f"{where} has both ip and addresses.", "Leave ip out.")
-    return Nic(f"eth{number}", ip=ip, parent=given.get("parent") or "", addresses=addresses, **places)
+    return InterfaceTemplate(f"eth{number}", ip=ip, parent=given.get("parent") or "", addresses=addresses, **places)
 
 
-def refuse_shared(nics: Sequence[Nic]) -> None:
+def refuse_shared(nics: Sequence[InterfaceTemplate]) -> None:
     """One address for two interfaces."""
     static = [nic.static for nic in nics if nic.static]
     twice = sorted({ip for ip in static if static.count(ip) > 1})

@@ -19,28 +19,28 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import resize, result
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import Tools
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Vm
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import VmProgress
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import (
     left_out,
     refuse_away,
     rules,
     unasked,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Place, Rules, place
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Rules, VmPlace, place
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import (
     LONGEST,
     NAME,
-    Found,
+    FoundVm,
     Namesakes,
     certain,
     namesakes,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template, refuse_shared
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import NewVmSpec
 
 
 @dataclass(frozen=True)
-class Wanted:
+class VmSpec:
     """What the options of a task ask for."""
 
     name: str
@@ -48,7 +48,7 @@ class Wanted:
     rules: Rules
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wanted:
+    def from_params(cls, params: Mapping[str, Any]) -> VmSpec:
         name = params["hostname"]
         if not NAME.fullmatch(name) or len(name) > LONGEST:
             raise invalid(
@@ -62,7 +62,7 @@ class Wanted:
 
 def converge_one(task: Task) -> Result:
     """Bring the VM to what is wished of it."""
-    wanted, tools = Wanted.from_params(task.params), Tools(task)
+    wanted, tools = VmSpec.from_params(task.params), Tools(task)
     machine = tools.machines.find([wanted.name])[wanted.name]
     if machine is not None:
         _refuse_no_vm(machine, wanted.name)
@@ -84,7 +84,7 @@ def _refuse_no_vm(machine: Machine, name: str) -> None:
 # -- present -------------------------------------------------------------------------------------------------------
 
 
-def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -> Result:
+def _present(task: Task, tools: Tools, wanted: VmSpec, machine: Machine | None) -> Result:
     attachments = attached(tools.survey, wanted.template.nics)
     there = _there(tools, wanted, machine)
     if there.taken is not None:
@@ -106,7 +106,7 @@ def _present(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) 
     return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
 
-def _there(tools: Tools, wanted: Wanted, machine: Machine | None) -> Namesakes:
+def _there(tools: Tools, wanted: VmSpec, machine: Machine | None) -> Namesakes:
     """What there is of the name."""
     found = tools.way.found([machine] if machine else [], [wanted.name])
     # The machine of that hostname is meant, whoever holds it: what may be done with it is decided later.
@@ -118,17 +118,17 @@ def _there(tools: Tools, wanted: Wanted, machine: Machine | None) -> Namesakes:
 
 
 def _known(
-    tools: Tools, wanted: Wanted, one: Found | None, machine: Machine | None, attachments: Sequence[Attachment]
-) -> Vm | None:
+    tools: Tools, wanted: VmSpec, one: FoundVm | None, machine: Machine | None, attachments: Sequence[Attachment]
+) -> VmProgress | None:
     """The VM that there is, or that a killed run began."""
     if one is None:
         return None
-    order = Order(wanted.name, one.host, wanted.template, attachments, claim=wanted.name)
-    vm = Vm(order, machine, is_new=not one.known, is_begun=not one.known)
+    order = NewVmSpec(wanted.name, one.host, wanted.template, attachments, claim=wanted.name)
+    vm = VmProgress(order, machine, is_new=not one.known, is_begun=not one.known)
     return vm if machine is None else resize.sized(tools.way, vm, machine, tools.way.limits(one))
 
 
-def _stranger(found: Found) -> Failure:
+def _stranger(found: FoundVm) -> Failure:
     return Failure(
         "conflict",
         f"{found.name} on {found.host} is a VM that MAAS does not know and that this module did not make.",
@@ -137,18 +137,18 @@ def _stranger(found: Found) -> Failure:
     )
 
 
-def _placed(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> Vm:
+def _placed(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> VmProgress:
     hosts = tools.way.hosts(attachments, wanted.template.pinned or bool(wanted.template.on_cores))
     refuse_away(tools.way, hosts, wanted.rules)
     placement = place(1, wanted.template.size, hosts, wanted.rules)
     if placement.missing:
         raise placement.failure(wanted.name)
-    at: Place = placement.places[0]
-    order = Order(wanted.name, at.host, wanted.template, attachments, cores=at.cores, claim=wanted.name)
-    return Vm(order, is_new=True)
+    at: VmPlace = placement.places[0]
+    order = NewVmSpec(wanted.name, at.host, wanted.template, attachments, cores=at.cores, claim=wanted.name)
+    return VmProgress(order, is_new=True)
 
 
-def _refuse_taken(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> None:
+def _refuse_taken(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> None:
     """Addresses that somebody else has, before anything is made."""
     ips = [attachment.nic.static for attachment in attachments if attachment.nic.static]
     if not ips:
@@ -160,7 +160,7 @@ def _refuse_taken(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment
             raise obstacle.failure(ip, f"given to {wanted.name}")
 
 
-def _making(vm: Vm) -> list[Step]:
+def _making(vm: VmProgress) -> list[Step]:
     if not vm.is_new:
         return []
     if vm.is_begun:
@@ -174,7 +174,7 @@ def _making(vm: Vm) -> list[Step]:
 # -- absent --------------------------------------------------------------------------------------------------------
 
 
-def _absent(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -> Result:
+def _absent(task: Task, tools: Tools, wanted: VmSpec, machine: Machine | None) -> Result:
     there = _there(tools, wanted, machine)
     if there.taken is not None and not (there.doubles or there.doubtful):
         raise there.taken
@@ -195,5 +195,5 @@ def _absent(task: Task, tools: Tools, wanted: Wanted, machine: Machine | None) -
     return Result(any(member.changed for member in members), {"vm": {}}, Plan(steps), failure, warnings)
 
 
-def _why(found: Found) -> str:
+def _why(found: FoundVm) -> str:
     return "" if found.known else f"it is on {found.host}, and MAAS does not know it"

@@ -16,27 +16,27 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import check_count
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import FleetMember
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import result
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import Tools
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Going, Vm
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Going, VmProgress
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import (
     left_out,
     refuse_away,
     rules,
     unasked,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host, Rules
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import PlacementHost, Rules
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import (
     Census,
-    Found,
-    Leaving,
-    New,
+    FoundVm,
+    NewVm,
     SetPlan,
-    Wish,
+    SurplusVm,
+    VmCountSpec,
     census,
     checked,
     hostname,
@@ -45,11 +45,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import differences
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Order
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import NewVmSpec
 
 
 @dataclass(frozen=True)
-class Wanted:
+class VmSetSpec:
     """What the options of a task ask for."""
 
     claim: str
@@ -59,7 +59,7 @@ class Wanted:
     evacuated: frozenset[str] = frozenset()
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wanted:
+    def from_params(cls, params: Mapping[str, Any]) -> VmSetSpec:
         count = 0 if params["state"] == "absent" else params["count"]
         check_count(count)
         template = Template.from_params(params)
@@ -71,7 +71,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class There:
+class VmSetState:
     """What there is at the beginning."""
 
     machines: Mapping[str, Machine]
@@ -81,7 +81,7 @@ class There:
 
 def converge_set(task: Task) -> Result:
     """Bring the set to the wished number."""
-    wanted, tools = Wanted.from_params(task.params), Tools(task)
+    wanted, tools = VmSetSpec.from_params(task.params), Tools(task)
     attachments = attached(tools.survey, wanted.template.nics) if wanted.count else []
     there = look(tools, wanted, attachments)
     decided = decide(tools, wanted, there, attachments)
@@ -116,7 +116,9 @@ def converge_set(task: Task) -> Result:
     return _result(wanted, vms, decided, members, left, whole, warnings)
 
 
-def _move_out(tools: Tools, wanted: Wanted, moved: Sequence[Going], attachments: Sequence[Attachment]) -> list[Member]:
+def _move_out(
+    tools: Tools, wanted: VmSetSpec, moved: Sequence[Going], attachments: Sequence[Attachment]
+) -> list[FleetMember]:
     """Remove what is made again elsewhere; its addresses are free then."""
     members = tools.crew.remove(moved, wanted.claim, take_over=False)
     if ips := _addresses(attachments):
@@ -127,7 +129,7 @@ def _move_out(tools: Tools, wanted: Wanted, moved: Sequence[Going], attachments:
 # -- deciding ------------------------------------------------------------------------------------------------------
 
 
-def look(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> There:
+def look(tools: Tools, wanted: VmSetSpec, attachments: Sequence[Attachment]) -> VmSetState:
     """What there is of the names of the set, and who has its addresses."""
     numbers = range(1, wanted.count + 1)
     like = tools.way.names_like(f"{wanted.claim}-")
@@ -139,7 +141,7 @@ def look(tools: Tools, wanted: Wanted, attachments: Sequence[Attachment]) -> The
     machines = {name: machine for name, machine in tools.machines.find(sorted(names)).items() if machine is not None}
     counted = census(wanted.claim, tools.way.found(machines.values(), sorted(names)))
     ips = _addresses(attachments)
-    return There(machines, counted, tools.cabling.held(ips, names) if ips else {})
+    return VmSetState(machines, counted, tools.cabling.held(ips, names) if ips else {})
 
 
 def _lost(tools: Tools, claim: str, like: Set[str]) -> set[str]:
@@ -162,41 +164,43 @@ def _addresses(attachments: Sequence[Attachment]) -> list[str]:
     return [ip for attachment in attachments for ip in attachment.nic.addresses]
 
 
-def decide(tools: Tools, wanted: Wanted, there: There, attachments: Sequence[Attachment]) -> SetPlan:
+def decide(tools: Tools, wanted: VmSetSpec, there: VmSetState, attachments: Sequence[Attachment]) -> SetPlan:
     """What becomes of the set. Hosts are only asked for when VMs come or go."""
     addresses = {one.nic.name: one.nic.addresses for one in attachments if one.nic.addresses}
-    wish = Wish(wanted.claim, wanted.count, wanted.template.size, wanted.rules, addresses, wanted.evacuated)
+    wish = VmCountSpec(wanted.claim, wanted.count, wanted.template.size, wanted.rules, addresses, wanted.evacuated)
     members = there.census.members.values()
     settled = len(members) == wanted.count and not any(one.host in wanted.evacuated for one in members)
-    hosts: list[Host] = [] if settled else tools.way.hosts(attachments, wanted.template.pinned)
+    hosts: list[PlacementHost] = [] if settled else tools.way.hosts(attachments, wanted.template.pinned)
     staying = [one for one in members if one.host not in wanted.evacuated]
     if len(staying) < wanted.count:
         refuse_away(tools.way, [host for host in hosts if host.name not in wanted.evacuated], wanted.rules)
     return plan(wish, hosts, there.census, there.held)
 
 
-def _kept(decided: SetPlan, there: There, wanted: Wanted, attachments: Sequence[Attachment]) -> list[Vm]:
+def _kept(
+    decided: SetPlan, there: VmSetState, wanted: VmSetSpec, attachments: Sequence[Attachment]
+) -> list[VmProgress]:
     found = []
     for one in decided.keep:
         order = _order(one.name, one.host, decided, wanted, attachments)
-        found.append(Vm(order, _machine(there, one), is_new=not one.known, is_begun=not one.known))
+        found.append(VmProgress(order, _machine(there, one), is_new=not one.known, is_begun=not one.known))
     return found
 
 
-def _new(new: New, decided: SetPlan, wanted: Wanted, attachments: Sequence[Attachment]) -> Vm:
-    return Vm(replace(_order(new.name, new.host, decided, wanted, attachments), cores=new.cores), is_new=True)
+def _new(new: NewVm, decided: SetPlan, wanted: VmSetSpec, attachments: Sequence[Attachment]) -> VmProgress:
+    return VmProgress(replace(_order(new.name, new.host, decided, wanted, attachments), cores=new.cores), is_new=True)
 
 
-def _order(name: str, host: str, decided: SetPlan, wanted: Wanted, attachments: Sequence[Attachment]) -> Order:
-    return Order(name, host, wanted.template, attachments, decided.addresses.get(name, {}), claim=wanted.claim)
+def _order(name: str, host: str, decided: SetPlan, wanted: VmSetSpec, attachments: Sequence[Attachment]) -> NewVmSpec:
+    return NewVmSpec(name, host, wanted.template, attachments, decided.addresses.get(name, {}), claim=wanted.claim)
 
 
-def _finishing(vms: Sequence[Vm]) -> list[Step]:
+def _finishing(vms: Sequence[VmProgress]) -> list[Step]:
     """Those that a killed run left unknown to MAAS."""
     return [result.finishing(vm) for vm in vms if vm.is_begun]
 
 
-def _resized(vms: Sequence[Vm], template: Template) -> list[str]:
+def _resized(vms: Sequence[VmProgress], template: Template) -> list[str]:
     """What of the template those that exist do not have: nothing that exists is made anew."""
     told = {vm.name: differences(vm.machine, template) for vm in vms if vm.machine is not None}
     return [
@@ -206,11 +210,11 @@ def _resized(vms: Sequence[Vm], template: Template) -> list[str]:
     ]
 
 
-def _going(there: There, several: Sequence[Leaving]) -> list[Going]:
+def _going(there: VmSetState, several: Sequence[SurplusVm]) -> list[Going]:
     return [(one.found, _machine(there, one.found)) for one in several]
 
 
-def _machine(there: There, found: Found) -> Machine | None:
+def _machine(there: VmSetState, found: FoundVm) -> Machine | None:
     return there.machines.get(found.name) if found.known else None
 
 
@@ -218,10 +222,10 @@ def _machine(there: There, found: Found) -> Machine | None:
 
 
 def _result(
-    wanted: Wanted,
-    vms: Sequence[Vm],
+    wanted: VmSetSpec,
+    vms: Sequence[VmProgress],
     decided: SetPlan,
-    members: Sequence[Member],
+    members: Sequence[FleetMember],
     left: Mapping[str, Failure],
     whole: Plan,
     warnings: Sequence[str],
@@ -240,11 +244,11 @@ def _result(
     )
 
 
-def _failures(vms: Sequence[Vm]) -> dict[str, Failure]:
+def _failures(vms: Sequence[VmProgress]) -> dict[str, Failure]:
     return {vm.name: vm.failure for vm in vms if vm.failure}
 
 
-def _failure(failures: Mapping[str, Failure], vms: Sequence[Vm], decided: SetPlan) -> Failure | None:
+def _failure(failures: Mapping[str, Failure], vms: Sequence[VmProgress], decided: SetPlan) -> Failure | None:
     """One failure for those that failed, or were left alone."""
     names = {*(vm.name for vm in vms), *(one.found.name for one in decided.gone), *(one.name for one in decided.left)}
     return several("VMs", failures, len(names)) if failures else None

@@ -15,14 +15,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import Host
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import Found
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import PlacementHost
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan import FoundVm
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.size_difference import Limits
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template
 
 
 @dataclass(frozen=True)
-class Order:
+class NewVmSpec:
     """A VM that is to be made."""
 
     name: str
@@ -77,7 +77,7 @@ class Way(Protocol):
     def away(self) -> Mapping[str, Failure]:
         """The hosts that do not answer, and why."""
 
-    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[Host]:
+    def hosts(self, attachments: Sequence[Attachment], pinned: bool) -> list[PlacementHost]:
         """The hosts, with what keeps VMs of these interfaces away; who is pinned where only if that matters."""
 
     def names_like(self, prefix: str) -> set[str]:
@@ -86,13 +86,13 @@ class Way(Protocol):
     def lost(self, names: Iterable[str]) -> set[str]:
         """Of these names, the machines of MAAS whose VM is not on the host where MAAS switches it."""
 
-    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[Found]:
+    def found(self, machines: Iterable[Machine], names: Iterable[str]) -> list[FoundVm]:
         """What is called so: the machines of MAAS, and the VMs that it does not know."""
 
     def may_finish(self, host: str, name: str) -> None:
         """Raises the failure that keeps a VM that MAAS does not know from being added to it."""
 
-    def make(self, order: Order) -> Made:
+    def make(self, order: NewVmSpec) -> Made:
         """Make a VM, or finish one that a killed run began."""
 
     def reattachment(self, host: str, name: str) -> Reattachment | None:
@@ -101,14 +101,14 @@ class Way(Protocol):
     def keeping(self, host: str, name: str) -> Callable[[], None] | None:
         """What takes the mark from a VM that it is being removed; None if it has none."""
 
-    def limits(self, found: Found) -> Limits | None:
+    def limits(self, found: FoundVm) -> Limits | None:
         """What a VM that exists was given, if this way can give it another size."""
 
-    def may_remove(self, machine: Machine, found: Found) -> None:
+    def may_remove(self, machine: Machine, found: FoundVm) -> None:
         """Raises the failure that keeps this way from removing a VM whole."""
 
-    def mark_leaving(self, found: Found) -> None:
+    def mark_leaving(self, found: FoundVm) -> None:
         """Write on a VM that it is being removed, so that another run can finish that when MAAS has forgotten it."""
 
-    def clear(self, found: Found) -> bool:
+    def clear(self, found: FoundVm) -> bool:
         """Remove what is left of a VM when MAAS has forgotten it; whether there was something."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
 
 MARKS = {"metalshift_cluster": "clusters/demo", "metalshift_node_pool": "workers"}
@@ -27,8 +27,8 @@ def machine(name: str, pool: str = "workers") -> Object:
     }
 
 
-def sight(*pairs: tuple[str, str]) -> Sight:
-    return Sight(
+def sight(*pairs: tuple[str, str]) -> ClusterSnapshot:
+    return ClusterSnapshot(
         "clusters",
         "demo",
         machines=[machine(name) for name, _system_id in pairs],

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 
@@ -245,7 +245,7 @@ def node(number: int, *ready: str) -> Object:
     }
 
 
-WHOLE = Sight(
+WHOLE = ClusterSnapshot(
     "clusters",
     "demo",
     cluster=hosted_cluster(),

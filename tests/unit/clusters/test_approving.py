@@ -15,10 +15,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     BOOTSTRAP_GROUPS,
     BOOTSTRAP_USER,
-    Verdict,
+    CsrVerdict,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import Approving
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import Approval
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
@@ -68,7 +68,9 @@ REQUEST: Object = {
     },
     "status": {},
 }
-SIGHT = Sight("clusters", "demo", machines=[MACHINE], maas_machines=[MAAS_MACHINE], nodes=[], requests=[REQUEST])
+SIGHT = ClusterSnapshot(
+    "clusters", "demo", machines=[MACHINE], maas_machines=[MAAS_MACHINE], nodes=[], requests=[REQUEST]
+)
 
 
 def changed(body: Object, *path: str, to: Any) -> Object:
@@ -81,7 +83,7 @@ def changed(body: Object, *path: str, to: Any) -> Object:
     return new
 
 
-def only(sight: Sight, machines: Mapping[str, Any] | None = None, owners: Collection[str] = ()) -> Verdict:
+def only(sight: ClusterSnapshot, machines: Mapping[str, Any] | None = None, owners: Collection[str] = ()) -> CsrVerdict:
     found = approval.look(sight, {SYSTEM_ID: IN_MAAS} if machines is None else machines, owners, at(NOW))
     assert len(found) == 1
     return found[0]
@@ -137,7 +139,7 @@ def test_a_machine_that_maas_does_not_know_is_told() -> None:
 
 
 FAILED = [{"type": "MachineDeployed", "status": "False", "reason": "MachineDeployFailed"}]
-ELSEWHERE: list[tuple[str, Callable[[Sight], Sight]]] = [
+ELSEWHERE: list[tuple[str, Callable[[ClusterSnapshot], ClusterSnapshot]]] = [
     ("unknown_machine", lambda seen: replace(seen, maas_machines=[])),
     ("unknown_machine", lambda seen: replace(seen, maas_machines=[changed(MAAS_MACHINE, "spec", to={})])),
     ("leaving", lambda seen: replace(seen, machines=[])),
@@ -173,7 +175,9 @@ ELSEWHERE: list[tuple[str, Callable[[Sight], Sight]]] = [
 
 
 @pytest.mark.parametrize(("reason", "otherwise"), ELSEWHERE)
-def test_what_the_cluster_says_otherwise_is_a_reason(reason: str, otherwise: Callable[[Sight], Sight]) -> None:
+def test_what_the_cluster_says_otherwise_is_a_reason(
+    reason: str, otherwise: Callable[[ClusterSnapshot], ClusterSnapshot]
+) -> None:
     found = only(otherwise(SIGHT))
     assert (found.approved, found.reason) == (False, reason), found.message
 
@@ -224,7 +228,7 @@ MODIFIED = {
 SAID = {"request csr-1": f"certificate request csr-1 of {NODE}: approved (client)"}
 
 
-def beside_a_wait(server: ScriptedMaas) -> Approving:
+def beside_a_wait(server: ScriptedMaas) -> Approval:
     """What approves beside a wait; the same server is MAAS and the hosted API."""
     hosted = Kube(
         Access.from_params({"host": f"http://127.0.0.1:{server.port}", "api_key": "t"}, {}), clock=FakeClock()
@@ -238,7 +242,7 @@ def beside_a_wait(server: ScriptedMaas) -> Approving:
         "host": f"http://127.0.0.1:{server.port}",
         "api_key": "t",
     }
-    return Approving(Task(options, environment={}), lambda: hosted, knows_maas=True)
+    return Approval(Task(options, environment={}), lambda: hosted, knows_maas=True)
 
 
 def test_what_was_approved_is_not_approved_again(play: Callable[..., ScriptedMaas]) -> None:

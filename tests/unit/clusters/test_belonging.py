@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
-    Named,
+    MachineNames,
     belonging,
 )
 
@@ -24,9 +24,9 @@ MACHINE = {
 FAILED = {"type": "MachineDeployed", "status": "False", "reason": "MachineDeployFailed"}
 
 
-def named(**words: Any) -> Named:
+def named(**words: Any) -> MachineNames:
     status = {**MACHINE["status"], **words.pop("status", {})}
-    return Named({**MACHINE, "status": status}, "clusters/demo", **words)
+    return MachineNames({**MACHINE, "status": status}, "clusters/demo", **words)
 
 
 def of_cluster(name: str) -> dict[str, Any]:

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.leaks import Leak
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Verdict
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import Scene
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrVerdict
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import DeletionState
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import Evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import (
     NEXT_STEPS,
     SEVERITIES,
     TURNS,
-    Complaint,
+    DiagnosisFinding,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.report import diagnose, page
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CLUSTERS,
@@ -113,7 +113,7 @@ def with_machine(own: Object, *, body: Object | None = None, behind: dict[str, A
     return replace(WELL, seen=seen, in_maas=InMaas(known))
 
 
-def about(found: Evidence, label: str) -> Complaint:
+def about(found: Evidence, label: str) -> DiagnosisFinding:
     """What is said of one object."""
     told = [one for one in diagnose(found) if one.object == label]
     assert len(told) == 1, [(one.object, one.what) for one in diagnose(found)]
@@ -154,7 +154,7 @@ def test_of_a_cluster_that_is_well_nothing_is_said() -> None:
 
 
 def test_a_cluster_that_is_not_there_is_one_sentence() -> None:
-    (said,) = diagnose(Evidence(Sight("clusters", "demo"), NOW))
+    (said,) = diagnose(Evidence(ClusterSnapshot("clusters", "demo"), NOW))
     assert said.what == "There is no HostedCluster clusters/demo, and nothing that one has left."
     assert said.turn == "user"
 
@@ -468,30 +468,30 @@ def test_an_api_that_cannot_be_reached_from_here_is_told_although_all_conditions
 @pytest.mark.parametrize(
     ("verdict", "turn", "severity"),
     [
-        (Verdict("csr-1", kind="client", node="worker3.maas", age=5, approved=True), "user", "waiting"),
-        (Verdict("csr-1", kind="client", node="worker3.maas", age=500, approved=True), "user", "error"),
+        (CsrVerdict("csr-1", kind="client", node="worker3.maas", age=5, approved=True), "user", "waiting"),
+        (CsrVerdict("csr-1", kind="client", node="worker3.maas", age=500, approved=True), "user", "error"),
         (
-            Verdict("csr-1", kind="serving", node="w", age=5, reason="node_not_linked", message="x."),
+            CsrVerdict("csr-1", kind="serving", node="w", age=5, reason="node_not_linked", message="x."),
             "provider",
             "waiting",
         ),
-        (Verdict("csr-1", kind="client", node="w", age=5, reason="not_deployed", message="x."), "maas", "waiting"),
-        (Verdict("csr-1", kind="serving", node="w", age=500, reason="dns_name", message="x."), "user", "error"),
+        (CsrVerdict("csr-1", kind="client", node="w", age=5, reason="not_deployed", message="x."), "maas", "waiting"),
+        (CsrVerdict("csr-1", kind="serving", node="w", age=500, reason="dns_name", message="x."), "user", "error"),
     ],
 )
-def test_certificate_requests_are_told_with_their_verdict(verdict: Verdict, turn: str, severity: str) -> None:
+def test_certificate_requests_are_told_with_their_verdict(verdict: CsrVerdict, turn: str, severity: str) -> None:
     said = about(replace(WELL, verdicts=[verdict]), "CertificateSigningRequest csr-1")
     assert (said.turn, said.severity) == (turn, severity)
 
 
 def test_requests_that_nobody_waits_for_are_no_trouble_of_a_healthy_cluster() -> None:
     """A day of them, of nodes that have their certificates."""
-    again = [Verdict(f"csr-{number}", kind="serving", node="w", age=900.0 * number) for number in range(93)]
+    again = [CsrVerdict(f"csr-{number}", kind="serving", node="w", age=900.0 * number) for number in range(93)]
     assert diagnose(replace(WELL, verdicts=[each.refused("superseded", "x.") for each in again])) == []
 
 
 def test_whoever_asks_a_thousand_times_does_not_fill_the_page() -> None:
-    asked = [Verdict(f"csr-{number}", kind="client", node=f"guess-{number}", age=5) for number in range(1000)]
+    asked = [CsrVerdict(f"csr-{number}", kind="client", node=f"guess-{number}", age=5) for number in range(1000)]
     flooded = replace(WELL, verdicts=[each.refused("unknown_machine", "x.") for each in asked])
     assert len(diagnose(flooded)) == 11
     assert about(flooded, "CertificateSigningRequests").what == "990 more certificate requests wait."
@@ -543,7 +543,7 @@ def removed(**changes: Any) -> Evidence:
     """The cluster is being deleted, and one MaasMachine holds on."""
     own, body, pool = deleting(maas_machine(1)), deleting(machine(1)), deleting(node_pool())
     cluster = deleting(hosted_cluster())
-    scene = Scene(
+    scene = DeletionState(
         "clusters",
         "demo",
         {MAAS_MACHINES: [own], MACHINES: [body], NODE_POOLS: [pool]},
@@ -599,11 +599,13 @@ def test_what_is_on_its_way_out_is_no_leak_yet() -> None:
 
 def test_leaks_of_a_cluster_that_is_gone_are_told() -> None:
     lost = Leak("machine", "worker9 (abc009)", "it is marked as this cluster's", "Release it.")
-    told = diagnose(replace(Evidence(Sight("clusters", "demo"), NOW), leaks=[lost]))
+    told = diagnose(replace(Evidence(ClusterSnapshot("clusters", "demo"), NOW), leaks=[lost]))
     assert [one.object for one in told] == [HC, "worker9 (abc009)"]
     assert told[0].what == "There is no HostedCluster clusters/demo, but one thing has been left by one."
     assert told[0].next_step.startswith("See to what is left")
-    more = diagnose(replace(Evidence(Sight("clusters", "demo"), NOW), leaks=[lost, replace(lost, object="worker8")]))
+    more = diagnose(
+        replace(Evidence(ClusterSnapshot("clusters", "demo"), NOW), leaks=[lost, replace(lost, object="worker8")])
+    )
     assert more[0].what == "There is no HostedCluster clusters/demo, but 2 things have been left by one."
 
 
@@ -632,7 +634,7 @@ def test_the_page_tells_all_in_lines_that_fit() -> None:
 
 
 def test_a_page_does_not_grow_for_ever() -> None:
-    many = [Complaint(f"Thing {number}", f"Thing {number} is wrong.", "user", "error") for number in range(40)]
+    many = [DiagnosisFinding(f"Thing {number}", f"Thing {number} is wrong.", "user", "error") for number in range(40)]
     text = page(WELL, many)
     assert text.endswith("25 more are in the result.\n")
     assert len(text.splitlines()) < 60
@@ -641,9 +643,9 @@ def test_a_page_does_not_grow_for_ever() -> None:
 def test_the_words_are_closed_lists() -> None:
     assert set(NEXT_STEPS) == set(TURNS)
     with pytest.raises(ValueError, match="closed lists"):
-        Complaint("x", "y", "weather", "error")
+        DiagnosisFinding("x", "y", "weather", "error")
     with pytest.raises(ValueError, match="closed lists"):
-        Complaint("x", "y", "user", "dire")
+        DiagnosisFinding("x", "y", "user", "dire")
     assert next(iter(SEVERITIES)) == "error"
 
 

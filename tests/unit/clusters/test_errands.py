@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import Done, Errand
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import (
+    BackgroundJob,
+    BackgroundResult,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.watch import Bell
 
@@ -20,19 +23,19 @@ NEVER = 3600.0
 LIMIT = 20.0
 
 
-def sight(name: str) -> Sight:
-    return Sight("clusters", name)
+def sight(name: str) -> ClusterSnapshot:
+    return ClusterSnapshot("clusters", name)
 
 
 class Work:
     """Does what its outcomes say, one after the other, the last one for ever; remembers for whom."""
 
-    def __init__(self, *outcomes: Done | Exception) -> None:
+    def __init__(self, *outcomes: BackgroundResult | Exception) -> None:
         self.outcomes = list(outcomes)
         self.did: list[str] = []
         self._news = threading.Condition()
 
-    def __call__(self, seen: Sight) -> Done:
+    def __call__(self, seen: ClusterSnapshot) -> BackgroundResult:
         with self._news:
             self.did.append(seen.name)
             self._news.notify_all()
@@ -47,13 +50,13 @@ class Work:
 
 
 @pytest.fixture
-def send() -> Iterator[Callable[..., tuple[Errand, Bell]]]:
-    begun: list[Errand] = []
+def send() -> Iterator[Callable[..., tuple[BackgroundJob, Bell]]]:
+    begun: list[BackgroundJob] = []
 
-    def begin(work: Work, rest: float = SOON) -> tuple[Errand, Bell]:
+    def begin(work: Work, rest: float = SOON) -> tuple[BackgroundJob, Bell]:
         bell = Bell()
         # Who has no name is no reason.
-        begun.append(Errand("errand", lambda seen: seen.name or None, work, bell, rest))
+        begun.append(BackgroundJob("errand", lambda seen: seen.name or None, work, bell, rest))
         return begun[-1], bell
 
     yield begin
@@ -61,18 +64,18 @@ def send() -> Iterator[Callable[..., tuple[Errand, Bell]]]:
         each.close()
 
 
-Send = Callable[..., tuple[Errand, Bell]]
+Send = Callable[..., tuple[BackgroundJob, Bell]]
 
 
 def test_without_a_reason_nothing_is_done(send: Send) -> None:
-    work = Work(Done())
+    work = Work(BackgroundResult())
     errand, _bell = send(work)
     errand.offer(sight(""))
     assert not work.times(1, limit=0.2)
 
 
 def test_one_reason_is_followed_once(send: Send) -> None:
-    work = Work(Done({"a": "done"}))
+    work = Work(BackgroundResult({"a": "done"}))
     errand, bell = send(work)
     errand.offer(sight("one"))
     assert bell.heard(LIMIT)
@@ -82,7 +85,7 @@ def test_one_reason_is_followed_once(send: Send) -> None:
 
 
 def test_a_new_reason_does_not_wait_for_the_rest(send: Send) -> None:
-    work = Work(Done(again=True))
+    work = Work(BackgroundResult(again=True))
     errand, _bell = send(work, rest=NEVER)
     errand.offer(sight("one"))
     assert work.times(1)
@@ -92,7 +95,7 @@ def test_a_new_reason_does_not_wait_for_the_rest(send: Send) -> None:
 
 
 def test_what_is_not_done_is_tried_again_as_long_as_there_is_a_reason(send: Send) -> None:
-    work = Work(Done(again=True))
+    work = Work(BackgroundResult(again=True))
     errand, _bell = send(work)
     errand.offer(sight("one"))
     assert work.times(3)
@@ -103,7 +106,7 @@ def test_what_is_not_done_is_tried_again_as_long_as_there_is_a_reason(send: Send
 
 
 def test_the_same_lines_again_are_no_news(send: Send) -> None:
-    work = Work(Done({"a": "as ever"}, again=True))
+    work = Work(BackgroundResult({"a": "as ever"}, again=True))
     errand, bell = send(work)
     errand.offer(sight("one"))
     assert bell.heard(LIMIT)
@@ -112,7 +115,7 @@ def test_the_same_lines_again_are_no_news(send: Send) -> None:
 
 
 def test_a_server_that_does_not_answer_is_a_line_and_tried_again(send: Send) -> None:
-    work = Work(Failure("unreachable", "It does not answer."), Done({"a": "done"}))
+    work = Work(Failure("unreachable", "It does not answer."), BackgroundResult({"a": "done"}))
     errand, bell = send(work)
     errand.offer(sight("one"))
     assert bell.heard(LIMIT)
@@ -133,7 +136,7 @@ def test_any_other_failure_is_raised_to_whoever_asks(send: Send, error: Exceptio
 
 
 def test_nothing_is_begun_after_the_end(send: Send) -> None:
-    work = Work(Done(again=True))
+    work = Work(BackgroundResult(again=True))
     errand, _bell = send(work, rest=NEVER)
     errand.offer(sight("one"))
     assert work.times(1)

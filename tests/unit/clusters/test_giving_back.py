@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import (
-    Erasure,
+    MachineErasure,
     progress_of,
     tag_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.machines import Noted, outcome_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import Belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.machines import (
+    NotedMachine,
+    outcome_of,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import MachineOwner
 
 MARK = {"workload_annotations": {"metalshift_cluster": "clusters/demo"}}
 
@@ -23,8 +26,8 @@ def machine(status: int, **more: Any) -> dict[str, Any]:
     return {"system_id": "abc123", "hostname": "n1", "status": status, "owner": "me", **more}
 
 
-def noted(verdict: str = "ours", **more: Any) -> Noted:
-    return Noted("abc123", "n1", "np", "Deployed", Belonging(verdict, "why"), "m1", **more)
+def noted(verdict: str = "ours", **more: Any) -> NotedMachine:
+    return NotedMachine("abc123", "n1", "np", "Deployed", MachineOwner(verdict, "why"), "m1", **more)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def noted(verdict: str = "ours", **more: Any) -> Noted:
     ],
 )
 def test_an_outcome_is_read_from_what_maas_says_now(
-    now: dict[str, Any] | None, one: Noted, outcome: str, reason: str
+    now: dict[str, Any] | None, one: NotedMachine, outcome: str, reason: str
 ) -> None:
     assert outcome_of(now, one, "clusters/demo") == (outcome, reason)
 
@@ -78,7 +81,7 @@ def test_an_outcome_is_read_from_what_maas_says_now(
     ],
 )
 def test_an_erasure_ends_when_the_machine_is_free(now: dict[str, Any] | None, outcome: str) -> None:
-    found = progress_of(now, Erasure("abc123", "n1"), "erase")
+    found = progress_of(now, MachineErasure("abc123", "n1"), "erase")
     assert found.outcome == outcome
     assert found.reason
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.leaks import KINDS, leaks_in, summary
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.state import Memory, Remains
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.state import ClusterRecord, LeftoverState
 
 PROVIDER = "provider"
-GONE = Remains("clusters", "demo", owners=frozenset({PROVIDER}))
+GONE = LeftoverState("clusters", "demo", owners=frozenset({PROVIDER}))
 THERE = replace(GONE, cluster={"metadata": {"name": "demo"}, "spec": {"infraID": "demo-x1"}})
 
 
@@ -85,7 +85,7 @@ FOREIGN = [machine(workload_annotations={"metalshift_claim": "shop"})]
             "MaasMachine clusters-other/o1 names it as well",
         ),
         (
-            {"vms": [machine(4, hostname="vm-np-abcde-12345")], "memory": Memory(node_pools=frozenset({"np"}))},
+            {"vms": [machine(4, hostname="vm-np-abcde-12345")], "memory": ClusterRecord(node_pools=frozenset({"np"}))},
             "vm",
             "leak",
             "no MaasMachine names it",
@@ -101,7 +101,7 @@ FOREIGN = [machine(workload_annotations={"metalshift_claim": "shop"})]
         (
             {
                 "reservations": [{"ip": "10.0.0.9", "alloc_type_name": "User reserved", "interface_set": []}],
-                "memory": Memory(addresses=frozenset({"10.0.0.9"})),
+                "memory": ClusterRecord(addresses=frozenset({"10.0.0.9"})),
             },
             "ip_reservation",
             "leak",
@@ -110,7 +110,7 @@ FOREIGN = [machine(workload_annotations={"metalshift_claim": "shop"})]
         ({"tags": [{"name": "metalshift-erase_clusters_demo"}]}, "tag", "leak", "were to be erased"),
         ({"tags": [{"name": "maas-lxd-wlc-other"}]}, "tag", "suspect", "the MAAS provider makes it"),
         (
-            {"tags": [{"name": "maas-lxd-wlc-demo-x1"}], "memory": Memory(infra_id="demo-x1")},
+            {"tags": [{"name": "maas-lxd-wlc-demo-x1"}], "memory": ClusterRecord(infra_id="demo-x1")},
             "tag",
             "leak",
             "the MAAS provider makes it",
@@ -191,7 +191,7 @@ def test_nothing_of_a_cluster_with_the_same_namespace_is_left_over() -> None:
     """Two names that differ in a dot have one namespace for their control planes."""
     other = {"kind": "HostedCluster", "metadata": {"name": "de-mo", "namespace": "clusters"}}
     role = {"kind": "ClusterRoleBinding", "metadata": {"name": "hypershift-cluster-api-clusters-de-mo"}}
-    gone = Remains("clusters", "de.mo", others=[other], owners=frozenset({PROVIDER}))
+    gone = LeftoverState("clusters", "de.mo", others=[other], owners=frozenset({PROVIDER}))
     inside = {
         "place": place(name="clusters-de-mo"),
         "volumes": [volume("data-etcd-0", "clusters-de-mo")],
@@ -249,10 +249,10 @@ def test_memory_is_read_out_of_whatever_was_noted() -> None:
         "endpoint": {"host": "10.0.0.1"},
         "node_pools": [{"name": "np", "machines": [{"maas": {"system_id": "abc123", "ip_addresses": ["10.0.0.7"]}}]}],
     }
-    assert Memory.of([tree, {"machines": [{"system_id": "def456", "node_pool": "np"}]}]) == Memory(
+    assert ClusterRecord.of([tree, {"machines": [{"system_id": "def456", "node_pool": "np"}]}]) == ClusterRecord(
         frozenset({"abc123", "def456"}), frozenset({"10.0.0.1", "10.0.0.7"}), frozenset({"np"}), "demo-x1"
     )
-    assert Memory.of(None) == Memory() == Memory.of("text")
+    assert ClusterRecord.of(None) == ClusterRecord() == ClusterRecord.of("text")
 
 
 def test_the_summary_counts_every_kind_and_not_what_stays_on_purpose() -> None:

@@ -18,21 +18,21 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     SERVING,
-    Verdict,
+    CsrVerdict,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import (
     GRACE,
     Assessment,
     assess,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import stamp_of
 from unit.kube.shapes import NAME, Object, machine, node, whole
 from unit.scripted_maas import FakeClock
 
 BORN = time.time() - 600
-LINK = Verdict("csr-a", kind="serving", node="node-a", machine="a").refused("node_not_linked", "No providerID yet.")
-WRONG = Verdict("csr-a", kind="serving", node="node-a", machine="a").refused("address", "10.9.9.9: not among those.")
+LINK = CsrVerdict("csr-a", kind="serving", node="node-a", machine="a").refused("node_not_linked", "No providerID yet.")
+WRONG = CsrVerdict("csr-a", kind="serving", node="node-a", machine="a").refused("address", "10.9.9.9: not among those.")
 
 
 def born(body: Object, seconds: float = BORN) -> Object:
@@ -51,7 +51,7 @@ def request(name: str, after: float = 100.0, of: str = "node-a", said: str = "",
 SIGNED: dict[str, Any] = {"said": "Approved", "certificate": "eA=="}
 
 
-def sight(*requests: Object, **parts: Any) -> Sight:
+def sight(*requests: Object, **parts: Any) -> ClusterSnapshot:
     """Two nodes that are Ready, of which the second has its certificates."""
     names = ("a", "b")
     return whole(
@@ -62,7 +62,7 @@ def sight(*requests: Object, **parts: Any) -> Sight:
     )
 
 
-def look(seen: Sight, *verdicts: Verdict, lasting: float = 0.0) -> Assessment:
+def look(seen: ClusterSnapshot, *verdicts: CsrVerdict, lasting: float = 0.0) -> Assessment:
     known = {one.name: one for one in verdicts}
     seen = MissingCertificates(FakeClock(), lambda: known).seen(seen)
     topics = assess(seen, "nodes", 0.0, {}).lines
@@ -115,7 +115,7 @@ def test_a_kubelet_that_asks_again_for_what_is_refused_begins_no_new_time() -> N
 
 def test_a_machine_that_is_not_let_in_says_why() -> None:
     """And ends no wait: whoever has the bootstrap identity could ask in its name."""
-    verdict = Verdict("csr-c", kind="client", node="node-a", machine="a").refused("age", "It came late.")
+    verdict = CsrVerdict("csr-c", kind="client", node="node-a", machine="a").refused("age", "It came late.")
     joining = replace(sight(), machines=[born(machine("a")), born(machine("b", "node-b"))], nodes=[node("node-b")])
     found = look(joining, verdict, lasting=2 * GRACE)
     assert found.lines["machine a"] == "machine a (node-a): deployed, its certificate is not approved: It came late"

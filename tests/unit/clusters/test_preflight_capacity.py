@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import (
     ANNOUNCEMENT,
-    Ask,
+    MachineDemand,
     allotted,
     announced,
     announcement,
@@ -38,8 +38,8 @@ def machine(zone: str = "az1", tags: tuple[str, ...] = ("worker",), cpu: int = 8
     }
 
 
-def ask(count: int, owner: str = "clusters/demo", pool: str = "workers", **maas: Any) -> Ask:
-    return Ask(owner, pool, count, constraints_of(maas))
+def ask(count: int, owner: str = "clusters/demo", pool: str = "workers", **maas: Any) -> MachineDemand:
+    return MachineDemand(owner, pool, count, constraints_of(maas))
 
 
 def node_pool(name: str = "workers", cluster: str = "demo", replicas: int | None = 3, **more: Any) -> Object:
@@ -212,7 +212,7 @@ def test_as_many_are_given_as_trying_everything_gives() -> None:
         assert sum(got) == most(asks, machines)
 
 
-def most(asks: list[Ask], machines: list[Object]) -> int:
+def most(asks: list[MachineDemand], machines: list[Object]) -> int:
     """The most places that can be filled, by trying every order of the places."""
     places = [wanted for wanted in asks for _each in range(wanted.count)]
     best = 0
@@ -221,7 +221,7 @@ def most(asks: list[Ask], machines: list[Object]) -> int:
     return best
 
 
-def _greedy(places: list[Ask], machines: tuple[Object, ...]) -> int:
+def _greedy(places: list[MachineDemand], machines: tuple[Object, ...]) -> int:
     """Machines in this order, each to the first place it fits: of all orders, one is the best matching."""
     left = list(places)
     for each in machines:

@@ -13,14 +13,14 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight import checks
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import (
     Check,
+    ClusterSpec,
     Demand,
-    PoolWish,
+    PoolSpec,
     Service,
-    Wish,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.registry import (
-    Answer,
     Image,
+    RegistryAnswer,
     login_for,
 )
 
@@ -28,13 +28,15 @@ Object = dict[str, Any]
 RELEASE = "quay.example/ocp/release:4.20.8-x86_64"
 
 
-def wish(**more: Any) -> Wish:
-    return Wish(**{"namespace": "clusters", "name": "demo", "base_domain": "example.com", "release": RELEASE, **more})
+def wish(**more: Any) -> ClusterSpec:
+    return ClusterSpec(
+        **{"namespace": "clusters", "name": "demo", "base_domain": "example.com", "release": RELEASE, **more}
+    )
 
 
-def pool(replicas: int = 2, name: str = "workers", **more: Any) -> PoolWish:
+def pool(replicas: int = 2, name: str = "workers", **more: Any) -> PoolSpec:
     maas = more.pop("maas", {"tags": ["worker"]})
-    return PoolWish(name, replicas, image="custom/rhcos", maas=maas, **more)
+    return PoolSpec(name, replicas, image="custom/rhcos", maas=maas, **more)
 
 
 def machine(name: str = "m", zone: str = "az1", *, disk: str = "sda", arch: str = "amd64") -> Object:
@@ -70,7 +72,7 @@ def named(found: Iterable[Check], name: str) -> Check:
     return next(check for check in found if check.name == name)
 
 
-def on_machines(wanted: Wish, ready: list[Object], clusters: Any = (), pools: Any = ()) -> list[Check]:
+def on_machines(wanted: ClusterSpec, ready: list[Object], clusters: Any = (), pools: Any = ()) -> list[Check]:
     return list(checks.capacity(Demand.of(wanted, clusters, pools, []), ready))
 
 
@@ -214,7 +216,7 @@ IMAGES = [
     ],
 )
 def test_the_image_must_be_in_maas_for_amd64(image: str, status: str) -> None:
-    wanted = wish(pools=[PoolWish("workers", 1, image=image)])
+    wanted = wish(pools=[PoolSpec("workers", 1, image=image)])
     assert only(checks.images(wanted, IMAGES)).status == status
 
 
@@ -439,7 +441,7 @@ def service(name: str, namespace: str, port: int) -> Object:
     return {"metadata": {"name": name, "namespace": namespace}, "spec": {"ports": [{"nodePort": port}]}}
 
 
-def published(*ports: int) -> Wish:
+def published(*ports: int) -> ClusterSpec:
     names = ("APIServer", "OAuthServer", "Ignition")
     return wish(
         services=[Service(name, "NodePort", "10.0.0.1", port) for name, port in zip(names, ports, strict=False)]
@@ -514,18 +516,18 @@ def test_rights_are_told_by_what_they_are_for(refused: dict[str, list[str]], sta
 @pytest.mark.parametrize(
     ("answer", "statuses"),
     [
-        (Answer("there"), ["ok"]),
-        (Answer("there", architectures=("amd64", "arm64")), ["ok"]),
-        (Answer("there", architectures=("arm64",)), ["ok", "failed"]),
-        (Answer("missing"), ["failed"]),
-        (Answer("refused"), ["failed"]),
-        (Answer("unreachable"), ["warning"]),
-        (Answer("untrusted"), ["warning"]),
-        (Answer("strange"), ["warning"]),
+        (RegistryAnswer("there"), ["ok"]),
+        (RegistryAnswer("there", architectures=("amd64", "arm64")), ["ok"]),
+        (RegistryAnswer("there", architectures=("arm64",)), ["ok", "failed"]),
+        (RegistryAnswer("missing"), ["failed"]),
+        (RegistryAnswer("refused"), ["failed"]),
+        (RegistryAnswer("unreachable"), ["warning"]),
+        (RegistryAnswer("untrusted"), ["warning"]),
+        (RegistryAnswer("strange"), ["warning"]),
         (None, ["failed"]),
     ],
 )
-def test_what_a_registry_says(answer: Answer | None, statuses: list[str]) -> None:
+def test_what_a_registry_says(answer: RegistryAnswer | None, statuses: list[str]) -> None:
     assert [check.status for check in checks.release(wish(), answer)] == statuses
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.provider_guard import ProviderGuard
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     GIVEN_UP,
@@ -41,7 +41,7 @@ def guard(api: WatchedApi, *pools: str) -> ProviderGuard:
     return ProviderGuard(Task({"kubeconfig": api.kubeconfig}, environment={}), pools)
 
 
-def seen(api: WatchedApi, deployed: str = "True//") -> Sight:
+def seen(api: WatchedApi, deployed: str = "True//") -> ClusterSnapshot:
     """One machine of one node pool."""
     body = {**maas_machine("a", deployed=deployed), "spec": {"providerID": "maas:///az1/abc123"}}
     api.put(BODIES, "a", INNER, **{part: body[part] for part in ("spec", "status")})

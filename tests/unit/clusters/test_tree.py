@@ -8,9 +8,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Verdict
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import Grove, Owner, owners, tree
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrVerdict
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import (
+    MachineUser,
+    TreeSources,
+    owners,
+    tree,
+)
 from unit.clusters.grown import (
     BORN,
     IN_MAAS,
@@ -26,10 +31,10 @@ from unit.clusters.grown import (
     node_pool,
 )
 
-ALL = Grove(NOW, maas=IN_MAAS)
+ALL = TreeSources(NOW, maas=IN_MAAS)
 
 
-def grown(seen: Sight = WHOLE, grove: Grove = ALL) -> dict[str, Any]:
+def grown(seen: ClusterSnapshot = WHOLE, grove: TreeSources = ALL) -> dict[str, Any]:
     """A tree, as it travels to a playbook."""
     found: dict[str, Any] = json.loads(json.dumps(tree(seen, grove)))
     return found
@@ -88,20 +93,20 @@ def test_one_word_says_how_a_cluster_is(cluster: dict[str, Any] | None, state: s
 
 
 def test_what_was_not_asked_for_has_no_place_in_the_tree() -> None:
-    found = grown(WHOLE, Grove(NOW, machines=False))
+    found = grown(WHOLE, TreeSources(NOW, machines=False))
     assert not {"machines"} & set(found["node_pools"][0])
     assert not {"other_machines", "other_nodes", "certificate_requests", "kubeconfig"} & set(found)
-    assert "machine" not in grown(WHOLE, Grove(NOW))["node_pools"][0]["machines"][0]["maas_machine"]
+    assert "machine" not in grown(WHOLE, TreeSources(NOW))["node_pools"][0]["machines"][0]["maas_machine"]
 
 
 def test_a_machine_that_maas_does_not_know_is_null() -> None:
-    found = grown(WHOLE, Grove(NOW, maas={"abc001": in_maas(1)}))
+    found = grown(WHOLE, TreeSources(NOW, maas={"abc001": in_maas(1)}))
     assert [one["maas_machine"]["machine"] is None for one in found["node_pools"][0]["machines"]] == [False, True]
 
 
 def test_a_cluster_that_has_just_been_made_is_a_tree_too() -> None:
     made = {"metadata": {"name": "demo", "namespace": "clusters"}, "spec": {"release": {"image": "r:1"}}}
-    found = grown(Sight("clusters", "demo", cluster=made))
+    found = grown(ClusterSnapshot("clusters", "demo", cluster=made))
     assert (found["state"], found["version"], found["endpoint"]) == ("unavailable", None, None)
     assert (found["history"], found["conditions"], found["node_pools"]) == ([], [], [])
 
@@ -136,7 +141,7 @@ def test_machines_of_a_pool_that_is_gone_are_told_apart() -> None:
 
 
 def test_pending_certificates_say_why_they_wait() -> None:
-    verdict = Verdict("csr-1", kind="client", node="worker3.maas", requestor="somebody").refused(
+    verdict = CsrVerdict("csr-1", kind="client", node="worker3.maas", requestor="somebody").refused(
         "unknown_machine", "No machine."
     )
     older = replace(verdict, name="csr-0").refused("superseded", "It has asked again.")
@@ -166,7 +171,7 @@ def test_a_kubeconfig_is_told_only_when_it_was_asked_for() -> None:
 
 # -- the way back ----------------------------------------------------------------------------------------------------
 
-SECOND = Owner(
+SECOND = MachineUser(
     "clusters", "demo", "workers", "workers-zj82r-2", "workers-zj82r-2", system_id="abc002", node="worker2.maas"
 )
 
@@ -203,7 +208,7 @@ def test_a_machine_that_is_being_deployed_is_found_by_its_system_id() -> None:
 
 
 def test_every_cluster_that_takes_a_machine_for_its_own_is_an_owner() -> None:
-    other = Sight("clusters", "shop", cluster=hosted_cluster(name="shop"), maas_machines=[maas_machine(2)])
+    other = ClusterSnapshot("clusters", "shop", cluster=hosted_cluster(name="shop"), maas_machines=[maas_machine(2)])
     assert [one.hosted_cluster for one in owners([WHOLE, other], system_id="abc002")] == ["demo", "shop"]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 
 Object = dict[str, Any]
 
@@ -168,11 +168,11 @@ def deleted(body: Object) -> Object:
     return {**body, "metadata": {**body["metadata"], "deletionTimestamp": "2026-11-18T22:06:25Z"}}
 
 
-def sight(**parts: Any) -> Sight:
-    return Sight(NAMESPACE, NAME, **parts)
+def sight(**parts: Any) -> ClusterSnapshot:
+    return ClusterSnapshot(NAMESPACE, NAME, **parts)
 
 
-def whole(**parts: Any) -> Sight:
+def whole(**parts: Any) -> ClusterSnapshot:
     """A hosted cluster with two nodes, complete."""
     names = ("a", "b")
     complete = sight(

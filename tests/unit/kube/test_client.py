@@ -285,7 +285,7 @@ def test_a_conflict_names_who_keeps_the_field() -> None:
             {"reason": "FieldManagerConflict", "message": 'conflict with "kubectl-scale"', "field": ".spec.replicas"}
         ],
     )
-    failure = errors.from_answer("apply the NodePool clusters/demo", errors.Answer(409, said), "https://api")
+    failure = errors.from_answer("apply the NodePool clusters/demo", errors.KubeAnswer(409, said), "https://api")
     assert failure.kind == "conflict"
     assert "spec.replicas is kept by kubectl-scale" in str(failure)
 
@@ -314,7 +314,7 @@ def test_a_refused_secret_is_not_quoted(play: Play) -> None:
     ],
 )
 def test_each_status_is_a_kind_of_failure(code: int, message: str, kind: str) -> None:
-    answer = errors.Answer(code, status(code, "", message))
+    answer = errors.KubeAnswer(code, status(code, "", message))
     assert errors.from_answer("list nodepools", answer, "https://api").kind == kind
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import (
     LONGEST,
-    Entry,
+    ConditionType,
     Row,
     plain,
 )
@@ -507,7 +507,7 @@ def test_meanings_come_in_the_order_of_the_table() -> None:
     ]
 
 
-def _rows() -> list[tuple[Entry, Row]]:
+def _rows() -> list[tuple[ConditionType, Row]]:
     return [(entry, row) for entry in TABLE for row in entry.rows]
 
 
@@ -516,7 +516,7 @@ def _names(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("entry", "row"), _rows(), ids=lambda each: getattr(each, "type", getattr(each, "text", "")))
-def test_a_row_quotes_only_what_all_its_words_hold(entry: Entry, row: Row) -> None:
+def test_a_row_quotes_only_what_all_its_words_hold(entry: ConditionType, row: Row) -> None:
     given = set.intersection(*(_names(words) for words in row.words)) if row.words else set()
     assert (_names(row.text) | _names(row.hint)) <= given | {"message", "reason"}, entry.type
 

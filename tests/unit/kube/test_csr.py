@@ -15,25 +15,25 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
     MAX_AGE,
     REASONS,
     SERVING,
-    Asked,
-    Host,
-    Node,
-    Request,
-    Verdict,
+    CertificateRequest,
+    CsrContent,
+    CsrVerdict,
+    KnownMachine,
+    KnownNode,
     judge,
 )
 
 BORN, NOW = 1000.0, 1300.0
 NAME = "worker-1.maas"
-HOST = Host("pool-abc", "abc123", frozenset({NAME, "worker-1"}), frozenset({"10.0.0.5", "fd00::5"}), BORN)
+HOST = KnownMachine("pool-abc", "abc123", frozenset({NAME, "worker-1"}), frozenset({"10.0.0.5", "fd00::5"}), BORN)
 JOINED = replace(HOST, node=NAME)
 HOST_4 = replace(HOST, name="pool-new", system_id="new444", names=frozenset({"worker-4.maas"}))
-NODE = Node(NAME, "abc123")
-SUBJECT = Asked(("system:nodes",), (f"system:node:{NAME}",))
-CLIENTS = Request(
+NODE = KnownNode(NAME, "abc123")
+SUBJECT = CsrContent(("system:nodes",), (f"system:node:{NAME}",))
+CLIENTS = CertificateRequest(
     "csr-c", CLIENT, BOOTSTRAP_USER, tuple(BOOTSTRAP_GROUPS), ("digital signature", "client auth"), 1200.0, SUBJECT
 )
-SERVERS = Request(
+SERVERS = CertificateRequest(
     "csr-s",
     SERVING,
     f"system:node:{NAME}",
@@ -44,16 +44,18 @@ SERVERS = Request(
 )
 
 
-def verdict(request: Request, hosts: list[Host], nodes: list[Node], **limits: float) -> Verdict:
+def verdict(
+    request: CertificateRequest, hosts: list[KnownMachine], nodes: list[KnownNode], **limits: float
+) -> CsrVerdict:
     return judge([request], hosts, nodes, NOW, **limits)[0]
 
 
-def of_client(asked: Mapping[str, Any] | None = None, **changes: Any) -> Verdict:
+def of_client(asked: Mapping[str, Any] | None = None, **changes: Any) -> CsrVerdict:
     request = replace(CLIENTS, asked=replace(SUBJECT, **(asked or {})), **changes)
     return verdict(request, [HOST], [])
 
 
-def of_server(asked: Mapping[str, Any] | None = None, **changes: Any) -> Verdict:
+def of_server(asked: Mapping[str, Any] | None = None, **changes: Any) -> CsrVerdict:
     request = replace(SERVERS, asked=replace(SERVERS.asked or SUBJECT, **(asked or {})), **changes)
     return verdict(request, [JOINED], [NODE])
 
@@ -163,36 +165,36 @@ def test_a_server_of_which_one_thing_is_wrong_is_refused(
     assert (found.approved, found.reason) == (False, reason)
 
 
-AROUND_CLIENTS: list[tuple[str, list[Host], list[Node]]] = [
+AROUND_CLIENTS: list[tuple[str, list[KnownMachine], list[KnownNode]]] = [
     ("unknown_machine", [], []),
     ("unknown_machine", [replace(HOST, names=frozenset())], []),
     ("ambiguous", [HOST, replace(HOST, name="pool-xyz")], []),
     ("held", [replace(HOST, doubt="held", says="No.")], []),
     ("not_deployed", [replace(HOST, doubt="not_deployed", says="No.")], []),
-    ("node_exists", [HOST], [Node(NAME)]),
-    ("node_exists", [HOST], [Node("worker-1", "abc123")]),
-    ("node_exists", [HOST], [Node("called-otherwise", "abc123")]),
+    ("node_exists", [HOST], [KnownNode(NAME)]),
+    ("node_exists", [HOST], [KnownNode("worker-1", "abc123")]),
+    ("node_exists", [HOST], [KnownNode("called-otherwise", "abc123")]),
     ("node_exists", [JOINED], []),
 ]
 
 
 @pytest.mark.parametrize(("reason", "hosts", "nodes"), AROUND_CLIENTS)
 def test_a_client_whose_machine_is_not_as_it_should_be_is_refused(
-    reason: str, hosts: list[Host], nodes: list[Node]
+    reason: str, hosts: list[KnownMachine], nodes: list[KnownNode]
 ) -> None:
     found = verdict(CLIENTS, hosts, nodes)
     assert (found.approved, found.reason) == (False, reason)
 
 
-AROUND_SERVERS: list[tuple[str, list[Host], list[Node]]] = [
+AROUND_SERVERS: list[tuple[str, list[KnownMachine], list[KnownNode]]] = [
     ("unknown_machine", [], [NODE]),
     # The node was one of this cluster when it asked, and has left with its machine.
     ("superseded", [], []),
     ("no_node", [JOINED], []),
-    ("no_node", [JOINED], [Node("worker-2.maas", "abc123")]),
-    ("node_not_linked", [JOINED], [Node(NAME)]),
+    ("no_node", [JOINED], [KnownNode("worker-2.maas", "abc123")]),
+    ("node_not_linked", [JOINED], [KnownNode(NAME)]),
     ("node_not_linked", [HOST], [NODE]),
-    ("other_machine", [JOINED], [Node(NAME, "zzz999")]),
+    ("other_machine", [JOINED], [KnownNode(NAME, "zzz999")]),
     ("other_machine", [replace(JOINED, node="worker-2.maas")], [NODE]),
     ("leaving", [replace(JOINED, doubt="leaving", says="It goes.")], [NODE]),
 ]
@@ -200,7 +202,7 @@ AROUND_SERVERS: list[tuple[str, list[Host], list[Node]]] = [
 
 @pytest.mark.parametrize(("reason", "hosts", "nodes"), AROUND_SERVERS)
 def test_a_server_whose_node_is_not_as_it_should_be_is_refused(
-    reason: str, hosts: list[Host], nodes: list[Node]
+    reason: str, hosts: list[KnownMachine], nodes: list[KnownNode]
 ) -> None:
     found = verdict(SERVERS, hosts, nodes)
     assert (found.approved, found.reason) == (False, reason)
@@ -232,18 +234,20 @@ def test_of_several_requests_of_a_node_the_newest_is_approved() -> None:
 # -- those who ask again, and those who ask too often ------------------------------------------------------------------
 
 
-def keyed(request: Request, number: int, **changes: Any) -> Request:
+def keyed(request: CertificateRequest, number: int, **changes: Any) -> CertificateRequest:
     """Another one of the same asker, so many seconds later and for another key."""
     asked = replace(request.asked or SUBJECT, key=f"key-{number}")
     wish = {"name": f"{request.name}-{number}", "created": request.created + number, "asked": asked, **changes}
     return replace(request, **wish)
 
 
-def judged(requests: list[Request], hosts: list[Host], nodes: list[Node], **more: Any) -> dict[str, Verdict]:
+def judged(
+    requests: list[CertificateRequest], hosts: list[KnownMachine], nodes: list[KnownNode], **more: Any
+) -> dict[str, CsrVerdict]:
     return {one.name: one for one in judge(requests, hosts, nodes, NOW, **more)}
 
 
-def named(name: str, request: Request = CLIENTS) -> Request:
+def named(name: str, request: CertificateRequest = CLIENTS) -> CertificateRequest:
     """The same request, made out to another node."""
     asked = replace(request.asked or SUBJECT, common_names=(f"system:node:{name}",))
     return replace(request, name=f"csr-{name}", asked=asked)
@@ -255,7 +259,7 @@ def test_a_cluster_that_nobody_looked_after_for_a_day_is_as_good_as_new() -> Non
     hosts, nodes, pending = [HOST_4], [], []
     for number, name in enumerate(names):
         hosts.append(replace(JOINED, name=name, system_id=f"id{number}", names=frozenset({name}), node=name))
-        nodes.append(Node(name, f"id{number}"))
+        nodes.append(KnownNode(name, f"id{number}"))
         first = replace(named(name, SERVERS), username=f"system:node:{name}")
         first = replace(first, asked=replace(first.asked or SUBJECT, dns_names=(name,)))
         pending += [keyed(first, again) for again in range(93)]
@@ -288,7 +292,7 @@ def test_whoever_guesses_names_lets_no_node_in() -> None:
     assert one_more.reason == "flood"
     assert "asks for 102 different nodes, 101 more than the cluster has machines." in one_more.message
     assert "delete these requests: kubectl get csr --field-selector" in one_more.message
-    leftover = [Node(f"old-{number}.maas") for number in range(2)]
+    leftover = [KnownNode(f"old-{number}.maas") for number in range(2)]
     assert judged([*guesses, named("guess-x.maas"), CLIENTS], [HOST], leftover)["csr-c"].approved, "a node counts too"
     # Nobody is told to be a flood who is somebody else, or has an identity of its own.
     others = [replace(each, username="somebody") for each in [*guesses, named("guess-x.maas")]]
@@ -313,7 +317,7 @@ ISSUED = keyed(CLIENTS, 1, outcome="approved")
         (replace(ISSUED, signer=SERVING), ""),
     ],
 )
-def test_a_deployment_of_a_machine_gets_one_client_certificate(earlier: Request, reason: str) -> None:
+def test_a_deployment_of_a_machine_gets_one_client_certificate(earlier: CertificateRequest, reason: str) -> None:
     """And another one when the first has failed, is for the same key, or was not of this deployment's kubelet."""
     later = keyed(CLIENTS, 2)
     assert judged([earlier, later], [HOST], [])[later.name].reason == reason
@@ -348,7 +352,7 @@ def test_of_requests_that_are_refused_for_the_same_reason_the_newest_is_told() -
     assert judged([*wrong, keyed(SERVERS, 99)], [JOINED], [NODE])["csr-s-29"].superseded, "it has been put right"
 
 
-def named_otherwise(request: Request) -> Request:
+def named_otherwise(request: CertificateRequest) -> CertificateRequest:
     return replace(request, asked=replace(request.asked or SUBJECT, dns_names=("other.maas",)))
 
 

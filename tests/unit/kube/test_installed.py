@@ -10,7 +10,10 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure import installed
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import Entry, Required
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import (
+    InstalledObject,
+    Required,
+)
 
 Object = dict[str, Any]
 
@@ -20,8 +23,8 @@ def thing(kind: str, name: str = "x", namespace: str = "", api: str = "v1", **me
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name, **place, **metadata}}
 
 
-def entry(kind: str = "ConfigMap", name: str = "x", *, ours: bool = True, api: str = "v1") -> Entry:
-    return Entry(api, kind, "ns", name, ours)
+def entry(kind: str = "ConfigMap", name: str = "x", *, ours: bool = True, api: str = "v1") -> InstalledObject:
+    return InstalledObject(api, kind, "ns", name, ours)
 
 
 def test_what_others_need_comes_first() -> None:
@@ -74,7 +77,7 @@ def test_a_config_map_that_is_no_record_is_left_alone() -> None:
         (False, [entry(ours=False)], True),
     ],
 )
-def test_ours_is_what_was_not_there_before_us(there: bool, before: list[Entry], ours: bool) -> None:
+def test_ours_is_what_was_not_there_before_us(there: bool, before: list[InstalledObject], ours: bool) -> None:
     (made,) = installed.to_record([entry()], before, {entry().key: there})
     assert made.ours is ours
 

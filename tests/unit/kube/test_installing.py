@@ -16,7 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.installation import Installation
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import (
-    Entry,
+    InstalledObject,
     marked,
     record_body,
 )
@@ -61,7 +61,7 @@ CASES: list[tuple[list[Call], list[Call], str]] = [
 def removal(play: Callable[..., ScriptedMaas]) -> Callable[..., Installation]:
     def begin(*calls: Call) -> Installation:
         clock = FakeClock()
-        record = record_body(RECORD, "kube-system", [Entry("v1", "Namespace", "", PLACE)])
+        record = record_body(RECORD, "kube-system", [InstalledObject("v1", "Namespace", "", PLACE)])
         groups = {"groups": [{"preferredVersion": {"groupVersion": "metrics.example/v1"}}]}
         server = play(
             *read(f"/api/v1/namespaces/kube-system/configmaps/{RECORD}", record),

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import (
     PAUSED_AS,
-    Patch,
+    PausePatch,
     beginnings,
     ends,
     owned,
@@ -32,7 +32,7 @@ def machine(annotations: dict[str, str] | None = None, kind: str = "MaasMachine"
     return {"metadata": about, "spec": {"infrastructureRef": {"kind": kind, "name": "m"}}}
 
 
-def kinds(patches: list[Patch]) -> list[str]:
+def kinds(patches: list[PausePatch]) -> list[str]:
     return [str(patch.part.kind) for patch in patches]
 
 

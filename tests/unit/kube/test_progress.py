@@ -23,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     assess,
     followed,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     HOSTED_CLUSTERS,
     MAAS_MACHINES,
@@ -61,17 +61,17 @@ SLOW = "Unknown/SlowClusterOperator/waiting on ingress over 30 minutes which is 
 MISSING = "True/ClusterOperatorsNotAvailable/Cluster operators {} are not available"
 
 
-def look(seen: Sight, goal: Goal, lasting: float = 0.0, **more: Any) -> Assessment:
+def look(seen: ClusterSnapshot, goal: Goal, lasting: float = 0.0, **more: Any) -> Assessment:
     """What is made of it when all that is said has been said for so many seconds."""
     topics = assess(seen, goal, 0.0, {}, **more).lines
     return assess(seen, goal, lasting, dict.fromkeys(topics, 0.0), **more)
 
 
-def said(seen: Sight, goal: Goal, **more: Any) -> list[str]:
+def said(seen: ClusterSnapshot, goal: Goal, **more: Any) -> list[str]:
     return list(look(seen, goal, **more).lines.values())
 
 
-def fresh(**conditions: str) -> Sight:
+def fresh(**conditions: str) -> ClusterSnapshot:
     """Right after creation: the operator could not do anything but complain."""
     body = cluster(generation=1, seen=1, **conditions)
     kept = [each for each in body["status"]["conditions"] if each["type"] in conditions]
@@ -81,7 +81,7 @@ def fresh(**conditions: str) -> Sight:
 # -- the control plane ----------------------------------------------------------------------------------------------
 
 
-def starting(**conditions: str) -> Sight:
+def starting(**conditions: str) -> ClusterSnapshot:
     """With a HostedControlPlane that says this."""
     none = dict.fromkeys(PLANE, "")
     return sight(cluster=cluster(), control_plane=control_plane(**{**none, **conditions}))
@@ -90,7 +90,7 @@ def starting(**conditions: str) -> Sight:
 SERVED = {"InfrastructureReady": "True/AsExpected/All is well"}
 STORED = {**SERVED, "EtcdAvailable": "True/QuorumAvailable/"}
 
-STAGES: list[tuple[Sight, list[str]]] = [
+STAGES: list[tuple[ClusterSnapshot, list[str]]] = [
     (sight(), ["hosted cluster: there is none"]),
     (sight(cluster={"metadata": {"name": NAME, "generation": 1}}), ["hosted cluster: waiting for the operator"]),
     (sight(cluster=cluster()), ["control plane: being created"]),
@@ -114,7 +114,7 @@ STAGES: list[tuple[Sight, list[str]]] = [
 
 
 @pytest.mark.parametrize(("seen", "lines"), STAGES, ids=lambda each: each[-1] if isinstance(each, list) else "")
-def test_each_stage_of_a_control_plane_is_told(seen: Sight, lines: list[str]) -> None:
+def test_each_stage_of_a_control_plane_is_told(seen: ClusterSnapshot, lines: list[str]) -> None:
     found = look(seen, "control_plane")
     assert list(found.lines.values()) == lines
     assert not found.reached
@@ -295,7 +295,7 @@ def test_identity_providers_are_not_blamed_before_there_is_an_api_server() -> No
 # -- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def installing(deployed: str = "True//", **parts: Any) -> Sight:
+def installing(deployed: str = "True//", **parts: Any) -> ClusterSnapshot:
     """One machine on its way to be the first node."""
     return whole(
         **{
@@ -395,7 +395,7 @@ def test_a_machine_says_what_keeps_it(deployed: str, line: str, after: float | N
 NOPE = f"{NOT_DEPLOYED} Unable to deploy machine: status: 400, message: {{'distro_series': ['nope']}}"
 
 
-def corrected(machine_of: dict[str, Any], maas_machine_of: dict[str, Any]) -> Sight:
+def corrected(machine_of: dict[str, Any], maas_machine_of: dict[str, Any]) -> ClusterSnapshot:
     """A pool after a change of its image: an old machine that MAAS refuses, and a new one that boots."""
     template = {"infrastructureRef": {"name": "demo-new"}, "bootstrap": {"dataSecretName": "user-data-new"}}
     asked = deployment(1, 0)
@@ -583,7 +583,7 @@ def test_a_machine_on_its_way_out_says_what_holds_it() -> None:
 # -- the rollout ----------------------------------------------------------------------------------------------------
 
 
-def rolling(failing: str = "False/FromClusterVersion/", progressing: str = "", **parts: Any) -> Sight:
+def rolling(failing: str = "False/FromClusterVersion/", progressing: str = "", **parts: Any) -> ClusterSnapshot:
     plane = control_plane(
         history(("Partial", "4.20.8")), ClusterVersionFailing=failing, ClusterVersionProgressing=progressing
     )
@@ -622,7 +622,7 @@ ROLLOUTS = [
 
 
 @pytest.mark.parametrize(("seen", "line"), ROLLOUTS, ids=lambda each: each if isinstance(each, str) else "")
-def test_a_rollout_says_what_it_waits_for(seen: Sight, line: str) -> None:
+def test_a_rollout_says_what_it_waits_for(seen: ClusterSnapshot, line: str) -> None:
     found = look(seen, "complete")
     assert found.lines["rollout"] == line
     assert not found.reached
@@ -715,7 +715,7 @@ REMOVALS = [
 
 
 @pytest.mark.parametrize(("seen", "lines"), REMOVALS, ids=lambda each: each[-1] if isinstance(each, list) else "")
-def test_a_removal_says_what_is_still_there(seen: Sight, lines: list[str]) -> None:
+def test_a_removal_says_what_is_still_there(seen: ClusterSnapshot, lines: list[str]) -> None:
     found = look(seen, "gone", 100 * GRACE)
     assert list(found.lines.values()) == lines
     assert not found.reached

@@ -14,7 +14,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.p
     patches,
     takeover,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from unit.kube.shapes import NAME, deployment, maas_machine, machine, pool, sight
 
 Object = dict[str, Any]
@@ -28,7 +28,7 @@ OURS = {PAUSED: "true", GIVEN_UP: "MachineDeployFailed"}
 GOING = {"deletionTimestamp": "2026-11-18T22:06:25Z", "finalizers": [FINALIZER]}
 
 
-def seen(deployed: str, notes: Object, meta: Object | None = None, spec: Object | None = None) -> Sight:
+def seen(deployed: str, notes: Object, meta: Object | None = None, spec: Object | None = None) -> ClusterSnapshot:
     """One machine of a pool whose template is now NAME-new."""
     asked = deployment(1, 0)
     asked["spec"]["template"] = {"spec": {"infrastructureRef": {"name": f"{NAME}-new"}}}
@@ -42,7 +42,7 @@ def seen(deployed: str, notes: Object, meta: Object | None = None, spec: Object 
     )
 
 
-def annotations(found: Sight) -> list[Object]:
+def annotations(found: ClusterSnapshot) -> list[Object]:
     return [dict(patch.body["metadata"]["annotations"]) for patch in patches(found)]
 
 

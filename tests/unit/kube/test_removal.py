@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
     NO_DETACH,
     NO_DRAIN,
-    Scene,
+    DeletionState,
     footprint,
     obstacles,
 )
@@ -27,12 +27,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     NAMESPACES,
     NODE_POOLS,
     SECRETS,
-    Kind,
     Object,
+    ObjectKind,
 )
 
 PLACE = "clusters-demo"
-FINALIZERS: dict[Kind, str] = {
+FINALIZERS: dict[ObjectKind, str] = {
     MAAS_MACHINES: "maasmachine.infrastructure.cluster.x-k8s.io",
     MACHINES: "machine.cluster.x-k8s.io",
     MACHINE_SETS: "cluster.x-k8s.io/machineset",
@@ -52,7 +52,7 @@ BUDGET = (
 )
 
 
-def thing(kind: Kind, *, going: bool = True, held: tuple[str, ...] | None = None, **more: Any) -> Object:
+def thing(kind: ObjectKind, *, going: bool = True, held: tuple[str, ...] | None = None, **more: Any) -> Object:
     """An object of a cluster that is being taken away."""
     metadata: Object = {"name": NAMES.get(kind, "demo"), "uid": kind.name}
     metadata["namespace"] = "clusters" if kind in (HOSTED_CLUSTERS, NODE_POOLS) else PLACE
@@ -72,13 +72,13 @@ def thing(kind: Kind, *, going: bool = True, held: tuple[str, ...] | None = None
     return {"apiVersion": kind.api, "kind": kind.name, "metadata": metadata, "spec": spec, **more}
 
 
-def scene(*bodies: Object, **words: Any) -> Scene:
+def scene(*bodies: Object, **words: Any) -> DeletionState:
     kinds = {kind.name: kind for kind in FINALIZERS}
-    objects: dict[Kind, list[Object]] = {}
+    objects: dict[ObjectKind, list[Object]] = {}
     for body in bodies:
         objects.setdefault(kinds[body["kind"]], []).append(body)
     programs = {"capi-provider": RUNS, "cluster-api": RUNS, "control-plane-operator": RUNS, "operator": RUNS}
-    return Scene("clusters", "demo", objects, **{"programs": programs, **words})
+    return DeletionState("clusters", "demo", objects, **{"programs": programs, **words})
 
 
 def stopped(name: str) -> dict[str, Any]:
@@ -209,7 +209,9 @@ def test_only_the_deepest_object_is_named(left: list[Object]) -> None:
         ),
     ],
 )
-def test_the_sentence_says_who_should_remove_what_and_why_it_does_not(found: Scene, label: str, text: str) -> None:
+def test_the_sentence_says_who_should_remove_what_and_why_it_does_not(
+    found: DeletionState, label: str, text: str
+) -> None:
     (one, *others) = obstacles(found)
     assert (one.label, others) == (label, [])
     assert text in one.text

@@ -9,7 +9,7 @@ import pytest
 from cryptography import x509
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates import signing_request as reading
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Asked
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrContent
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from unit.kube.pem import encoded, signing_request
 
@@ -19,7 +19,7 @@ WHOLE = base64.b64decode(signing_request(NODE))
 
 def test_a_client_is_read() -> None:
     found = reading.read(signing_request(NODE))
-    expected = Asked(["system:nodes"], [f"system:node:{NODE}"], [], [], [], [], [], key=found.key)
+    expected = CsrContent(["system:nodes"], [f"system:node:{NODE}"], [], [], [], [], [], key=found.key)
     assert found == expected
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 from metalshift_lab.authority import Authority
 from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
@@ -74,6 +74,6 @@ def lxd(play: Play, clock: FakeClock, papers: Papers) -> Callable[..., Lxd]:
     def start(*script: Call, first: Call | None = None, certificate: str = "", **params: Any) -> Lxd:
         server = play(first or hello(), *script, certificate=certificate or str(papers.server))
         where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
-        return Lxd(Connection.from_params({**papers.params, **where, **params}, {}), clock=clock)
+        return Lxd(LxdConnection.from_params({**papers.params, **where, **params}, {}), clock=clock)
 
     return start

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects import Objects
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import POOLS
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust import store
@@ -46,7 +46,7 @@ def test_what_is_sent_is_counted_with_its_first_question(lxd: Start) -> None:
 def test_nothing_is_sent_before_the_first_use(play: Play, papers: Papers) -> None:
     server = play()
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
-    Lxd(Connection.from_params({**papers.params, **where}, {}))
+    Lxd(LxdConnection.from_params({**papers.params, **where}, {}))
     assert server.seen == []
 
 
@@ -58,7 +58,7 @@ def test_a_body_goes_as_json_and_its_etag_with_it(play: Play, papers: Papers) ->
         certificate=str(papers.server),
     )
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
-    client = Lxd(Connection.from_params({**papers.params, **where}, {}))
+    client = Lxd(LxdConnection.from_params({**papers.params, **where}, {}))
     seen = client.find("profiles/x", {"project": "maas"})
     assert seen
     client.put("profiles/x", {"description": "d"}, what="change the profile x", etag=seen.etag)
@@ -184,7 +184,7 @@ def test_a_removal_of_nothing_is_said(lxd: Start) -> None:
 def test_an_answer_that_drips_is_given_up(play: Play, papers: Papers) -> None:
     server = play(hello(), certificate=str(papers.server))
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
-    client = Lxd(Connection.from_params({**papers.params, **where}, {}), clock=HastyClock(step=30))
+    client = Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=HastyClock(step=30))
     with pytest.raises(Failure, match="no answer within 5 seconds"):
         client.get("projects")
 
@@ -290,7 +290,7 @@ def test_who_is_not_lxd_is_told_apart(lxd: Start, stranger: Call) -> None:
 def test_nobody_there_is_one_sentence(papers: Papers, clock: FakeClock) -> None:
     where = {"lxd_endpoint": "https://127.0.0.1:9"}
     with pytest.raises(Failure, match="does not answer: connection refused") as caught:
-        Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
+        Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert caught.value.kind == "unreachable"
     assert len(clock.slept) == ATTEMPTS - 1
 
@@ -298,7 +298,7 @@ def test_nobody_there_is_one_sentence(papers: Papers, clock: FakeClock) -> None:
 def test_an_unknown_name_is_not_tried_again(papers: Papers, clock: FakeClock) -> None:
     where = {"lxd_endpoint": "https://lxd.invalid"}
     with pytest.raises(Failure, match="its name cannot be resolved"):
-        Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
+        Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert clock.slept == []
 
 

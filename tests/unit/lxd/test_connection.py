@@ -16,7 +16,11 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import connection as connection_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection, endpoint, fingerprint
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import (
+    LxdConnection,
+    endpoint,
+    fingerprint,
+)
 from unit.lxd.conftest import Papers, Play, hello
 from unit.scripted_maas import FakeClock
 
@@ -91,7 +95,7 @@ def test_a_fingerprint_is_known_however_it_is_written(given: str, digits: str) -
 
 
 def test_the_socket_needs_no_certificates() -> None:
-    found = Connection.from_params({"lxd_endpoint": "~/lxd.socket", "lxd_timeout": 5}, {})
+    found = LxdConnection.from_params({"lxd_endpoint": "~/lxd.socket", "lxd_timeout": 5}, {})
     assert found.is_local
     assert found.endpoint == str(Path.home() / "lxd.socket")
     assert found.identity is None
@@ -121,24 +125,24 @@ def params(papers: Papers, **given: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("missing", ["lxd_endpoint", "lxd_client_cert", "lxd_client_key"])
 def test_what_is_missing_is_named_with_its_environment_variable(papers: Papers, missing: str) -> None:
     with pytest.raises(Failure, match=f"{missing} is missing.*{missing.upper()}"):
-        Connection.from_params(params(papers, **{missing: None}), {})
+        LxdConnection.from_params(params(papers, **{missing: None}), {})
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e12])
 def test_a_time_out_that_is_none_is_refused(papers: Papers, seconds: float) -> None:
     with pytest.raises(Failure, match="lxd_timeout must be more than 0"):
-        Connection.from_params(params(papers, lxd_timeout=seconds), {})
+        LxdConnection.from_params(params(papers, lxd_timeout=seconds), {})
 
 
 def test_a_connection_does_not_show_its_key(papers: Papers) -> None:
-    shown = repr(Connection.from_params(params(papers), {"https_proxy": "http://user:hunter2@proxy"}))
+    shown = repr(LxdConnection.from_params(params(papers), {"https_proxy": "http://user:hunter2@proxy"}))
     assert papers.client_key.read_text().splitlines()[1] not in shown
     assert "hunter2" not in shown
 
 
 def test_requests_go_through_the_proxy_of_the_environment(papers: Papers) -> None:
-    through = Connection.from_params(params(papers), {"https_proxy": "http://proxy:3128"})
-    direct = Connection.from_params(params(papers), {"https_proxy": "http://proxy:3128", "no_proxy": "example.com"})
+    through = LxdConnection.from_params(params(papers), {"https_proxy": "http://proxy:3128"})
+    direct = LxdConnection.from_params(params(papers), {"https_proxy": "http://proxy:3128", "no_proxy": "example.com"})
     assert (through.proxies, direct.proxies) == ({"https": "http://proxy:3128"}, {})
 
 
@@ -177,7 +181,7 @@ WRONG_PAPERS: list[tuple[str, Callable[[Papers], dict[str, str]]]] = [
 def test_papers_that_will_not_do_are_said_in_a_sentence(papers: Papers, says: str, wrong: Any) -> None:
     given = wrong(papers)
     with pytest.raises(Failure) as caught:
-        Connection.from_params(params(papers, **given), {})
+        LxdConnection.from_params(params(papers, **given), {})
     assert str(caught.value).startswith(says)
     assert caught.value.kind == "invalid"
     assert not any(line in str(caught.value) for line in str(given).splitlines() if len(line) > 40)
@@ -186,7 +190,7 @@ def test_papers_that_will_not_do_are_said_in_a_sentence(papers: Papers, says: st
 def test_a_text_that_is_no_pem_is_not_repeated(papers: Papers) -> None:
     headless = "\n".join(papers.client_key.read_text().splitlines()[1:])
     with pytest.raises(Failure) as caught:
-        Connection.from_params(params(papers, lxd_client_key=headless), {})
+        LxdConnection.from_params(params(papers, lxd_client_key=headless), {})
     assert headless[:20] not in str(caught.value)
 
 
@@ -201,7 +205,7 @@ def test_names_count_where_an_authority_vouches(play: Play, papers: Papers, cloc
     server = play(certificate=str(papers.elsewhere))
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
     with pytest.raises(Failure, match="cannot be verified: IP address mismatch") as caught:
-        Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
+        Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert caught.value.kind == "tls"
     assert server.seen == []
 
@@ -220,7 +224,7 @@ def test_another_certificate_than_the_pinned_one_is_refused_before_anything_is_s
 ) -> None:
     server = play(certificate=str(papers.server))
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}", "lxd_server_cert": digits(papers.elsewhere)}
-    client = Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock)
+    client = Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock)
     with pytest.raises(Failure) as caught:
         client.post("projects", {"name": "x"}, what="create the project x")
     assert caught.value.kind == "tls"
@@ -236,7 +240,7 @@ def test_an_authority_of_others_does_not_vouch(play: Play, papers: Papers, clock
     server = play(certificate=str(papers.server))
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}", "lxd_server_cert": str(others.authority.file)}
     with pytest.raises(Failure, match="cannot be verified") as caught:
-        Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
+        Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert caught.value.kind == "tls"
     assert server.seen == []
 
@@ -248,14 +252,14 @@ def test_without_a_word_the_systems_authorities_judge(
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}", "lxd_server_cert": ""}
     # What OpenSSL itself takes for the system's.
     monkeypatch.setenv("SSL_CERT_FILE", str(papers.authority.file))
-    assert Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).trusted
+    assert Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock).trusted
 
 
 def test_a_port_that_does_not_speak_tls_is_said(play: Play, papers: Papers, clock: FakeClock) -> None:
     server = play()
     where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
     with pytest.raises(Failure, match=r"No TLS connection with LXD at .*: the handshake failed") as caught:
-        Lxd(Connection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
+        Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=clock).get("projects")
     assert caught.value.kind == "tls"
 
 

@@ -16,13 +16,13 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import overview
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import kinds, server
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import LxdCapabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import (
     NETWORKS,
     POOLS,
     PROFILES,
     PROJECTS,
-    Wish,
+    LxdObjectSpec,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import (
     HIDDEN,
@@ -36,8 +36,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.users im
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure import spec, tokens
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.tokens import Token
 
-NONE = Capabilities("https://lxd:8443", frozenset())
-GROWING = Capabilities("https://lxd:8443", frozenset({"storage_pool_loop_resize"}))
+NONE = LxdCapabilities("https://lxd:8443", frozenset())
+GROWING = LxdCapabilities("https://lxd:8443", frozenset({"storage_pool_loop_resize"}))
 
 # -- settings --------------------------------------------------------------------------------------
 
@@ -159,8 +159,8 @@ POOL = {"name": "fast", "driver": "btrfs", "description": "", "config": {"size":
 DEVICES = {"root": {"type": "disk", "path": "/", "pool": "default"}}
 
 
-def wish(**given: Any) -> Wish:
-    return Wish("fast", **given)
+def wish(**given: Any) -> LxdObjectSpec:
+    return LxdObjectSpec("fast", **given)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,9 @@ def test_a_purge_leaves_what_is_lxds(kind: Any, lxds: dict[str, str]) -> None:
 
 
 def test_a_description_ends_where_its_words_do() -> None:
-    assert Wish.from_params(PROFILES, {"name": "a", "description": " two\nlines\n"}).description == "two\nlines"
+    assert (
+        LxdObjectSpec.from_params(PROFILES, {"name": "a", "description": " two\nlines\n"}).description == "two\nlines"
+    )
 
 
 def test_users_are_told_in_an_order() -> None:
@@ -265,7 +267,7 @@ def test_what_lxd_does_not_change_is_refused_with_both_values(asked: Any, says: 
         ({"config": {}, "purge": True}, NONE),
     ],
 )
-def test_what_is_so_or_can_be_changed_is_not_refused(asked: Any, able: Capabilities) -> None:
+def test_what_is_so_or_can_be_changed_is_not_refused(asked: Any, able: LxdCapabilities) -> None:
     found = {**POOL, "config": {**POOL["config"], "volatile.initial_source": "/dev/sdb"}}  # type: ignore[dict-item]
     kinds.must_be_possible(POOLS, wish(**asked), found, able)
 
@@ -366,19 +368,19 @@ def test_an_address_that_lxd_chose_is_what_it_was_asked_for(wish: str, found: An
     ],
 )
 def test_lxd_is_told_what_differs(found: Any, asked: Any, told: Any) -> None:
-    assert server.changes(server.Wish(asked), found) == told
+    assert server.changes(server.ServerSpec(asked), found) == told
 
 
 def test_a_password_is_told_again_only_if_that_is_asked_for() -> None:
     found = {"core.trust_password": True}
-    always = server.Wish({"core.trust_password": "x"}, renews_password=True)
+    always = server.ServerSpec({"core.trust_password": "x"}, renews_password=True)
     assert server.changes(always, found) == {"core.trust_password": "x"}
     assert "x" not in str(server.plan(always, found).steps[0].after.values())
 
 
 def test_a_purge_leaves_the_address_at_which_lxd_listens() -> None:
     found = {"core.https_address": ":8443", "user.a": "b", "core.trust_password": True, "volatile.uuid": "x"}
-    assert server.changes(server.Wish({}, purge=True), found) == {"core.trust_password": "", "user.a": ""}
+    assert server.changes(server.ServerSpec({}, purge=True), found) == {"core.trust_password": "", "user.a": ""}
 
 
 def test_an_lxd_without_passwords_is_told() -> None:

@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import certificates
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import capabilities, errors
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import ABILITIES, Capabilities
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer, as_seconds, opened
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import ABILITIES, LxdCapabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import LxdAnswer, as_seconds, opened
 from metalshift_lab import authority
 
 LXD = "https://lxd:8443"
@@ -30,7 +30,7 @@ DUPLICATES = [
 
 
 def failure(status: int, error: str) -> Failure:
-    return errors.from_answer("create the thing x", Answer(status=status, body={"error": error}), LXD)
+    return errors.from_answer("create the thing x", LxdAnswer(status=status, body={"error": error}), LXD)
 
 
 @pytest.mark.parametrize(("status", "error"), DUPLICATES)
@@ -100,9 +100,9 @@ def test_when_to_come_back_is_understood(header: str | None, seconds: float | No
 @pytest.mark.parametrize("ability", ABILITIES)
 def test_what_an_lxd_lacks_is_said_with_the_version_that_has_it(ability: str) -> None:
     needed = ABILITIES[ability]
-    Capabilities(LXD, frozenset({needed.extension})).require(ability, "The thing x")
+    LxdCapabilities(LXD, frozenset({needed.extension})).require(ability, "The thing x")
     with pytest.raises(Failure) as caught:
-        Capabilities(LXD, frozenset(other.extension for other in ABILITIES.values() if other != needed)).require(
+        LxdCapabilities(LXD, frozenset(other.extension for other in ABILITIES.values() if other != needed)).require(
             ability, "The thing x"
         )
     assert caught.value.kind == "unsupported"
@@ -112,7 +112,7 @@ def test_what_an_lxd_lacks_is_said_with_the_version_that_has_it(ability: str) ->
 def test_no_ability_is_known_by_a_version() -> None:
     extensions = [ability.extension for ability in ABILITIES.values()]
     assert len(set(extensions)) == len(extensions)
-    assert not hasattr(capabilities.Capabilities, "version")
+    assert not hasattr(capabilities.LxdCapabilities, "version")
 
 
 @pytest.mark.parametrize(("valid", "says"), [(timedelta(seconds=-60), True), (timedelta(days=1), False)])

@@ -18,7 +18,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 from unit.lxd.conftest import Play, hello, refused, said
 from unit.scripted_maas import Call, FakeClock, HastyClock, ScriptedMaas
 
@@ -29,7 +29,7 @@ CREATED = Call("POST /1.0/projects", 201, json=said())
 
 
 def client(path: Path, clock: FakeClock) -> Lxd:
-    return Lxd(Connection.from_params({"lxd_endpoint": f"unix://{path}", "lxd_timeout": 5}, {}), clock=clock)
+    return Lxd(LxdConnection.from_params({"lxd_endpoint": f"unix://{path}", "lxd_timeout": 5}, {}), clock=clock)
 
 
 @pytest.fixture

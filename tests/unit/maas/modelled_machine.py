@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    OwnerKind,
+    Power,
+    Situation,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Owner, Power, Situation
 
 S = Status
 ANY = frozenset(S)
@@ -99,7 +103,7 @@ class RefusedByMaas(Exception):
 @dataclass
 class ModelledMachine:
     status: Status | None
-    owner: Owner = Owner.NONE
+    owner: OwnerKind = OwnerKind.NONE
     locked: bool = False
     power: Power = Power.OFF
     before: Status = Status.READY
@@ -112,9 +116,9 @@ class ModelledMachine:
             raise RefusedByMaas(f"{op} in {self.status!r}")
         if self.locked is not (op == "unlock") and (self.locked or op == "unlock"):
             raise RefusedByMaas(f"{op} while locked={self.locked}")
-        if op == "mark_broken" and self.owner is not Owner.ME:
+        if op == "mark_broken" and self.owner is not OwnerKind.ME:
             raise RefusedByMaas("mark_broken of a machine that is not ours")
-        if op == "power_on" and self.owner is Owner.NONE:
+        if op == "power_on" and self.owner is OwnerKind.NONE:
             raise RefusedByMaas("power_on of a machine that nobody holds")
         self.power = LEAVES_POWER.get(op, self.power)
         getattr(self, f"_{op}", lambda _: None)(params)
@@ -144,10 +148,10 @@ class ModelledMachine:
         self.status = status
         self.installed = status is S.DEPLOYED or (self.installed and status not in (S.NEW, S.READY, S.BROKEN))
         if status in (None, S.NEW, S.READY):
-            self.owner = Owner.NONE
+            self.owner = OwnerKind.NONE
 
     def _allocate(self, params: dict[str, str]) -> None:
-        self.owner = Owner.ME
+        self.owner = OwnerKind.ME
 
     def _release(self, params: dict[str, str]) -> None:
         self._become(S.DISK_ERASING if params.get("erase") else S.RELEASING)

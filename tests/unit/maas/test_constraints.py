@@ -15,7 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     Constraints,
     shortfall,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.disks import Disk
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.disks import DiskConstraint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 
 GB = 10**9
@@ -245,13 +245,15 @@ def test_a_size_told_is_the_size_meant(size: int) -> None:
 
 words = st.text("abcdefghij-0123456789", min_size=1, max_size=8)
 some_disks = st.lists(
-    st.builds(Disk, st.integers(1, 2**45), st.just(""), st.lists(st.text("abc", min_size=1), max_size=2).map(tuple)),
+    st.builds(
+        DiskConstraint, st.integers(1, 2**45), st.just(""), st.lists(st.text("abc", min_size=1), max_size=2).map(tuple)
+    ),
     max_size=4,
 ).map(tuple)
 
 
 @given(some_disks)
-def test_storage_reads_back_as_it_is_sent(wanted: tuple[Disk, ...]) -> None:
+def test_storage_reads_back_as_it_is_sent(wanted: tuple[DiskConstraint, ...]) -> None:
     sent = ",".join(disk.constraint for disk in wanted)
     assert disks.parse(sent or None) == wanted
     assert disks.parse([disk.constraint for disk in wanted]) == wanted

@@ -13,35 +13,41 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
     erasing,
     forms_from_params,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import MachineOp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import as_pairs
 
-FORMS: list[tuple[dict[str, Any], Op, list[tuple[str, str]]]] = [
-    ({}, Op.RELEASE, []),
-    ({"erase": False}, Op.RELEASE, [("erase", "false")]),
-    ({"secure_erase": True}, Op.RELEASE, [("secure_erase", "true"), ("erase", "true")]),
-    ({"quick_erase": False}, Op.RELEASE, [("quick_erase", "false")]),
-    ({"force": True}, Op.DELETE, [("force", "true")]),
-    ({"testing_scripts": []}, Op.COMMISSION, [("testing_scripts", "none")]),
-    ({"testing_scripts": ["a", "b"]}, Op.TEST, [("testing_scripts", "a,b")]),
-    ({"enable_ssh": True}, Op.TEST, [("enable_ssh", "true")]),
-    ({"enable_ssh": True, "skip_storage": True}, Op.COMMISSION, [("enable_ssh", "true"), ("skip_storage", "true")]),
-    ({"commissioning_scripts": ["a"]}, Op.TEST, []),
-    ({"distro_series": "noble"}, Op.DEPLOY, [("distro_series", "noble")]),
-    ({"osystem": "ubuntu", "distro_series": "noble"}, Op.DEPLOY, [("distro_series", "ubuntu/noble")]),
-    ({"osystem": "ubuntu", "distro_series": "ubuntu/noble"}, Op.DEPLOY, [("distro_series", "ubuntu/noble")]),
-    ({"comment": "why"}, Op.LOCK, [("comment", "why")]),
-    ({"comment": "why"}, Op.RESCUE_MODE, []),
+FORMS: list[tuple[dict[str, Any], MachineOp, list[tuple[str, str]]]] = [
+    ({}, MachineOp.RELEASE, []),
+    ({"erase": False}, MachineOp.RELEASE, [("erase", "false")]),
+    ({"secure_erase": True}, MachineOp.RELEASE, [("secure_erase", "true"), ("erase", "true")]),
+    ({"quick_erase": False}, MachineOp.RELEASE, [("quick_erase", "false")]),
+    ({"force": True}, MachineOp.DELETE, [("force", "true")]),
+    ({"testing_scripts": []}, MachineOp.COMMISSION, [("testing_scripts", "none")]),
+    ({"testing_scripts": ["a", "b"]}, MachineOp.TEST, [("testing_scripts", "a,b")]),
+    ({"enable_ssh": True}, MachineOp.TEST, [("enable_ssh", "true")]),
+    (
+        {"enable_ssh": True, "skip_storage": True},
+        MachineOp.COMMISSION,
+        [("enable_ssh", "true"), ("skip_storage", "true")],
+    ),
+    ({"commissioning_scripts": ["a"]}, MachineOp.TEST, []),
+    ({"distro_series": "noble"}, MachineOp.DEPLOY, [("distro_series", "noble")]),
+    ({"osystem": "ubuntu", "distro_series": "noble"}, MachineOp.DEPLOY, [("distro_series", "ubuntu/noble")]),
+    ({"osystem": "ubuntu", "distro_series": "ubuntu/noble"}, MachineOp.DEPLOY, [("distro_series", "ubuntu/noble")]),
+    ({"comment": "why"}, MachineOp.LOCK, [("comment", "why")]),
+    ({"comment": "why"}, MachineOp.RESCUE_MODE, []),
 ]
 
 
 @pytest.mark.parametrize(("params", "op", "sent"), FORMS)
-def test_options_are_sent_as_maas_reads_them(params: dict[str, Any], op: Op, sent: list[tuple[str, str]]) -> None:
+def test_options_are_sent_as_maas_reads_them(
+    params: dict[str, Any], op: MachineOp, sent: list[tuple[str, str]]
+) -> None:
     assert as_pairs(forms_from_params(params).get(op, {})) == sent
 
 
 def test_user_data_is_encoded() -> None:
-    assert forms_from_params({}, b"#!/bin/sh\n")[Op.DEPLOY] == {"user_data": "IyEvYmluL3NoCg=="}
+    assert forms_from_params({}, b"#!/bin/sh\n")[MachineOp.DEPLOY] == {"user_data": "IyEvYmluL3NoCg=="}
 
 
 @pytest.mark.parametrize(

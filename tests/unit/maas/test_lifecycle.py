@@ -15,26 +15,26 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
     TABLE,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.refusals import RECOVERY
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleDone,
+    LifecycleFailure,
+    LifecycleStep,
+    LifecycleWait,
+    MachineAct,
+    MachineOp,
+    MachineSpec,
+    OwnerKind,
+    Power,
+    Situation,
+    State,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import (
     FACTS,
     HELD,
     RECOVERABLE,
     STATUS_OF_WORD,
-    Kind,
     Status,
-)
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Act,
-    Done,
-    Op,
-    Owner,
-    Power,
-    Refusal,
-    Situation,
-    State,
-    Step,
-    Wait,
-    Wish,
+    StatusKind,
 )
 
 S = Status
@@ -45,19 +45,19 @@ def machine(word: str = "ready", **facts: object) -> Situation:
     """A machine of ours, if a machine of this status is somebody's."""
     status = STATUS_OF_WORD[word]
     return Situation(
-        "node-7", status, **{"owner": Owner.ME if status in HELD else Owner.NONE, "power": Power.OFF, **facts}
+        "node-7", status, **{"owner": OwnerKind.ME if status in HELD else OwnerKind.NONE, "power": Power.OFF, **facts}
     )
 
 
-def wish(state: str = "present", **options: object) -> Wish:
-    return Wish.from_params({"state": state, **options})
+def wish(state: str = "present", **options: object) -> MachineSpec:
+    return MachineSpec.from_params({"state": state, **options})
 
 
-def ops(now: Situation, wished: Wish) -> str:
+def ops(now: Situation, wished: MachineSpec) -> str:
     """The plan as words: `commission allocate deploy`, `wait` for a running transition, `!kind` for a refusal."""
     plan = lifecycle.plan(now, wished)
-    words = [move.op.value if isinstance(move, Step) else "wait" for move in plan.moves]
-    return " ".join([*words, f"!{plan.end.kind}"] if isinstance(plan.end, Refusal) else words)
+    words = [move.op.value if isinstance(move, LifecycleStep) else "wait" for move in plan.moves]
+    return " ".join([*words, f"!{plan.end.kind}"] if isinstance(plan.end, LifecycleFailure) else words)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_after_a_failed_erasure_the_task_has_to_say_what_becomes_of_the_data(
     now, wished = machine("failed_disk_erasing"), wish(state, erase=erase, recover=recover)
     assert ops(now, wished) == expected
     for step in lifecycle.plan(now, wished).steps:
-        assert ("erase" in step.params) is (step.op is Op.RELEASE and erase is True)
+        assert ("erase" in step.params) is (step.op is MachineOp.RELEASE and erase is True)
 
 
 @pytest.mark.parametrize(
@@ -207,18 +207,18 @@ def test_power_and_lock(status: str, facts: dict[str, object], options: dict[str
 @pytest.mark.parametrize(
     ("status", "facts", "options", "expected"),
     [
-        ("deployed", {"owner": Owner.OTHER}, {"state": "ready"}, "!claimed"),
-        ("deployed", {"owner": Owner.OTHER}, {"state": "ready", "take_over": True}, "release"),
-        ("deployed", {"owner": Owner.OTHER}, {"state": "deployed"}, ""),
+        ("deployed", {"owner": OwnerKind.OTHER}, {"state": "ready"}, "!claimed"),
+        ("deployed", {"owner": OwnerKind.OTHER}, {"state": "ready", "take_over": True}, "release"),
+        ("deployed", {"owner": OwnerKind.OTHER}, {"state": "deployed"}, ""),
         ("deployed", {"claim": "claim web"}, {"state": "ready"}, "!claimed"),
         ("deployed", {"claim": "claim web"}, {"power": "on"}, "!claimed"),
         ("deployed", {"claim": "claim web"}, {"state": "deployed"}, ""),
-        ("allocated", {"owner": Owner.OTHER}, {"state": "allocated"}, "!claimed"),
+        ("allocated", {"owner": OwnerKind.OTHER}, {"state": "allocated"}, "!claimed"),
         ("allocated", {"claim": "claim web"}, {"state": "deployed"}, "!claimed"),
         ("allocated", {"claim": "claim web"}, {"state": "deployed", "take_over": True}, "release allocate deploy"),
-        ("failed_commissioning", {"owner": Owner.OTHER}, {"state": "absent"}, "delete"),
-        ("failed_testing", {"owner": Owner.OTHER, "previous": S.DEPLOYED}, {"state": "absent"}, "!claimed"),
-        ("deployed", {"owner": Owner.OTHER}, {"state": "broken", "take_over": True}, "!conflict"),
+        ("failed_commissioning", {"owner": OwnerKind.OTHER}, {"state": "absent"}, "delete"),
+        ("failed_testing", {"owner": OwnerKind.OTHER, "previous": S.DEPLOYED}, {"state": "absent"}, "!claimed"),
+        ("deployed", {"owner": OwnerKind.OTHER}, {"state": "broken", "take_over": True}, "!conflict"),
     ],
 )
 def test_whose_machine_it_is(status: str, facts: dict[str, object], options: dict[str, object], expected: str) -> None:
@@ -238,10 +238,10 @@ def test_what_was_before_rescue_mode_is_where_its_end_leads(previous: Status, st
     assert ops(machine("rescue_mode", previous=previous), wish(state)) == expected
 
 
-def step_then(now: Situation, wished: Wish, word: str) -> Situation:
+def step_then(now: Situation, wished: MachineSpec, word: str) -> Situation:
     """Take the next step, and see the machine in another status afterwards."""
     step = lifecycle.next_step(now, wished)
-    assert isinstance(step, Step)
+    assert isinstance(step, LifecycleStep)
     return now.after(step, machine(word))
 
 
@@ -255,14 +255,14 @@ def test_what_failed_again_after_its_recovery_is_reported() -> None:
     wished = wish("deployed", recover=["failed_deployment"])
     now = step_then(machine("failed_deployment"), wished, "failed_deployment")
     refusal = lifecycle.next_step(now, wished)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, LifecycleFailure)
     assert "again" in refusal.reason
 
 
 @pytest.mark.parametrize(("start", "end"), [("allocated", "allocated"), ("allocated", "ready"), ("new", "new")])
 def test_what_somebody_stopped_is_not_started_again(start: str, end: str) -> None:
     refusal = lifecycle.next_step(step_then(machine(start), wish("deployed"), end), wish("deployed"))
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, LifecycleFailure)
     assert "somebody stopped" in refusal.reason
 
 
@@ -279,14 +279,14 @@ def test_a_failed_test_fails_a_task_that_only_tests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "expected"), [("ready", Done(None)), ("absent", Done(None)), ("deployed", "not_found")]
+    ("state", "expected"), [("ready", LifecycleDone(None)), ("absent", LifecycleDone(None)), ("deployed", "not_found")]
 )
-def test_a_composed_machine_is_gone_after_its_release(state: str, expected: Done | str) -> None:
+def test_a_composed_machine_is_gone_after_its_release(state: str, expected: LifecycleDone | str) -> None:
     releasing = machine("releasing").vanished()
     released = step_then(machine("allocated"), wish("ready"), "releasing").vanished()
     for now in (releasing, released):
         answer = lifecycle.next_step(now, wish(state))
-        assert (answer.kind if isinstance(answer, Refusal) else answer) == expected
+        assert (answer.kind if isinstance(answer, LifecycleFailure) else answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_an_unknown_machine_is_enlisted_if_the_task_says_how(can_enlist: bool, s
 def test_the_error_reads_as_the_style_guide_wants_it() -> None:
     now = machine("failed_deployment", message="curtin: no space left on sda")
     refusal = lifecycle.next_step(now, wish("deployed"))
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, LifecycleFailure)
     assert str(refusal.failure("node-7")) == (
         "node-7 cannot be deployed: it is in Failed deployment (curtin: no space left on sda). "
         "Release it with state: ready, or allow it with recover: [failed_deployment], "
@@ -323,7 +323,7 @@ def test_the_error_reads_as_the_style_guide_wants_it() -> None:
     ],
 )
 def test_a_plan_ends_where_the_machine_will_be(now: str, wishes: dict[str, Any], ends: Status) -> None:
-    assert lifecycle.plan(machine(now), wish(**wishes)).end == Done(ends)
+    assert lifecycle.plan(machine(now), wish(**wishes)).end == LifecycleDone(ends)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -331,9 +331,9 @@ def test_waiting_goes_on_exactly_while_the_transition_runs(status: Status) -> No
     wait = lifecycle.next_step(machine("commissioning"), wish("ready"))
     deploy = lifecycle.next_step(machine("allocated"), wish("deployed"))
     abort = lifecycle.next_step(machine("deploying"), wish(act="abort"))
-    assert isinstance(wait, Wait)
-    assert isinstance(deploy, Step)
-    assert isinstance(abort, Step)
+    assert isinstance(wait, LifecycleWait)
+    assert isinstance(deploy, LifecycleStep)
+    assert isinstance(abort, LifecycleStep)
     now = Situation("node-7", status)
     assert wait.pending(now) is (status is S.COMMISSIONING)
     assert deploy.pending(now) is (status is S.DEPLOYING)
@@ -342,7 +342,7 @@ def test_waiting_goes_on_exactly_while_the_transition_runs(status: Status) -> No
 
 def test_a_power_request_waits_for_the_power_and_not_for_a_broken_bmc() -> None:
     step = lifecycle.next_step(machine("deployed"), wish(power="on"))
-    assert isinstance(step, Step)
+    assert isinstance(step, LifecycleStep)
     assert [step.pending(machine("deployed", power=power)) for power in (Power.OFF, Power.ON, Power.ERROR)] == [
         True,
         False,
@@ -353,13 +353,13 @@ def test_a_power_request_waits_for_the_power_and_not_for_a_broken_bmc() -> None:
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
-        ({}, (S.DEPLOYED, Owner.ME, Power.ON, S.DEPLOYED)),
-        ({"owner": "bob"}, (S.DEPLOYED, Owner.OTHER, Power.ON, S.DEPLOYED)),
-        ({"status": 16}, (S.RESCUE_MODE, Owner.ME, Power.ON, S.DEPLOYED)),
-        ({"status": 16, "netboot": True}, (S.RESCUE_MODE, Owner.ME, Power.ON, None)),
-        ({"status": 4, "owner": None, "osystem": "", "netboot": True}, (S.READY, Owner.NONE, Power.ON, None)),
-        ({"power_state": "strange"}, (S.DEPLOYED, Owner.ME, Power.UNKNOWN, S.DEPLOYED)),
-        ({"power_state": None}, (S.DEPLOYED, Owner.ME, Power.UNKNOWN, S.DEPLOYED)),
+        ({}, (S.DEPLOYED, OwnerKind.ME, Power.ON, S.DEPLOYED)),
+        ({"owner": "bob"}, (S.DEPLOYED, OwnerKind.OTHER, Power.ON, S.DEPLOYED)),
+        ({"status": 16}, (S.RESCUE_MODE, OwnerKind.ME, Power.ON, S.DEPLOYED)),
+        ({"status": 16, "netboot": True}, (S.RESCUE_MODE, OwnerKind.ME, Power.ON, None)),
+        ({"status": 4, "owner": None, "osystem": "", "netboot": True}, (S.READY, OwnerKind.NONE, Power.ON, None)),
+        ({"power_state": "strange"}, (S.DEPLOYED, OwnerKind.ME, Power.UNKNOWN, S.DEPLOYED)),
+        ({"power_state": None}, (S.DEPLOYED, OwnerKind.ME, Power.UNKNOWN, S.DEPLOYED)),
     ],
 )
 def test_what_a_machine_document_tells(facts: dict[str, object], expected: tuple[object, ...]) -> None:
@@ -395,17 +395,21 @@ def test_recover_takes_only_failed_statuses(word: str) -> None:
 def test_the_tables_cover_every_status_and_request() -> None:
     assert list(TABLE) == list(FACTS) == list(Status)
     assert set(RECOVERY) == set(RECOVERABLE)
-    assert set(EFFECTS) == set(Op)
+    assert set(EFFECTS) == set(MachineOp)
     for status in Status:
-        assert (status.kind is Kind.TRANSITIONAL) is (status.fails_as is not None)
+        assert (status.kind is StatusKind.TRANSITIONAL) is (status.fails_as is not None)
         assert len(TABLE[status]) == len(COLUMNS)
 
 
-@pytest.mark.parametrize("act", [None, *Act])
+@pytest.mark.parametrize("act", [None, *MachineAct])
 @pytest.mark.parametrize("state", [State.PRESENT, State.ALLOCATED, State.DEPLOYED, State.RESCUE])
-def test_nothing_that_keeps_a_machine_releases_a_deployed_one(state: State, act: Act | None) -> None:
-    plan = lifecycle.plan(machine("deployed"), Wish(state, act=act, recover=frozenset(RECOVERABLE), take_over=True))
-    assert not {Op.RELEASE, Op.DELETE, Op.COMMISSION, Op.MARK_BROKEN} & {step.op for step in plan.steps}
+def test_nothing_that_keeps_a_machine_releases_a_deployed_one(state: State, act: MachineAct | None) -> None:
+    plan = lifecycle.plan(
+        machine("deployed"), MachineSpec(state, act=act, recover=frozenset(RECOVERABLE), take_over=True)
+    )
+    assert not {MachineOp.RELEASE, MachineOp.DELETE, MachineOp.COMMISSION, MachineOp.MARK_BROKEN} & {
+        step.op for step in plan.steps
+    }
 
 
 def test_the_guide_is_the_table() -> None:

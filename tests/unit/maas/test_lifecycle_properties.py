@@ -11,24 +11,24 @@ from hypothesis import strategies as st
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import KINDS
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleDone,
+    LifecycleFailure,
+    LifecycleStep,
+    LifecycleWait,
+    MachineAct,
+    MachineOp,
+    MachineSpec,
+    OwnerKind,
+    Power,
+    Situation,
+    State,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import (
     HELD,
     RECOVERABLE,
-    Kind,
     Status,
-)
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Act,
-    Done,
-    Op,
-    Owner,
-    Power,
-    Refusal,
-    Situation,
-    State,
-    Step,
-    Wait,
-    Wish,
+    StatusKind,
 )
 from unit.maas.modelled_machine import ENDS, PASSING, ModelledMachine
 
@@ -44,9 +44,9 @@ REACHED = {
 }
 
 wishes = st.builds(
-    Wish,
+    MachineSpec,
     state=st.sampled_from(State),
-    act=st.none() | st.sampled_from(Act),
+    act=st.none() | st.sampled_from(MachineAct),
     locked=st.none() | st.booleans(),
     power=st.none() | st.sampled_from([Power.ON, Power.OFF]),
     recover=st.frozensets(st.sampled_from(RECOVERABLE)),
@@ -60,9 +60,9 @@ def machines(draw: st.DrawFn) -> ModelledMachine:
     status = draw(st.sampled_from(Status))
     before = draw(st.sampled_from([Status.READY, Status.ALLOCATED, Status.DEPLOYED])) if status in PASSING else None
     held = status in HELD or before in HELD
-    owners = [Owner.ME, Owner.OTHER] if held else [Owner.NONE]
+    owners = [OwnerKind.ME, OwnerKind.OTHER] if held else [OwnerKind.NONE]
     if status in (Status.COMMISSIONING, Status.FAILED_COMMISSIONING, Status.FAILED_TESTING):
-        owners = [Owner.ME, Owner.OTHER]
+        owners = [OwnerKind.ME, OwnerKind.OTHER]
     return ModelledMachine(
         status,
         owner=draw(st.sampled_from(owners)),
@@ -75,16 +75,18 @@ def machines(draw: st.DrawFn) -> ModelledMachine:
     )
 
 
-def follow(machine: ModelledMachine, wish: Wish, well: st.DataObject | None = None, claim: str = "") -> list[object]:
+def follow(
+    machine: ModelledMachine, wish: MachineSpec, well: st.DataObject | None = None, claim: str = ""
+) -> list[object]:
     """All answers up to the last, while the machine's transitions end well or badly."""
     answers: list[object] = []
     now = machine.seen(claim=claim)
     for _ignored in range(PLENTY):
         answer = lifecycle.next_step(now, wish)
         answers.append(answer)
-        if isinstance(answer, Done | Refusal):
+        if isinstance(answer, LifecycleDone | LifecycleFailure):
             return answers
-        if isinstance(answer, Step):
+        if isinstance(answer, LifecycleStep):
             machine.do(answer.op.value, dict(answer.params))
         while machine.status in ENDS and answer.pending(machine.seen()):
             machine.finish(well is None or well.draw(st.booleans()))
@@ -92,88 +94,88 @@ def follow(machine: ModelledMachine, wish: Wish, well: st.DataObject | None = No
         if machine.status is None:
             fresh = now.vanished()
         else:
-            fresh = machine.seen(claim=claim if machine.owner is not Owner.NONE else "", history=now.history)
-        now = now.after(answer, fresh) if isinstance(answer, Step) else fresh
+            fresh = machine.seen(claim=claim if machine.owner is not OwnerKind.NONE else "", history=now.history)
+        now = now.after(answer, fresh) if isinstance(answer, LifecycleStep) else fresh
     raise AssertionError(f"it goes in circles: {answers}")
 
 
-def steps(answers: list[object]) -> list[Step]:
-    return [answer for answer in answers if isinstance(answer, Step)]
+def steps(answers: list[object]) -> list[LifecycleStep]:
+    return [answer for answer in answers if isinstance(answer, LifecycleStep)]
 
 
 @settings(max_examples=500)
 @given(machines(), wishes, st.data())
 def test_every_wish_ends_and_no_step_is_one_that_maas_refuses(
-    machine: ModelledMachine, wish: Wish, data: st.DataObject
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
 ) -> None:
     end = follow(machine, wish, data)[-1]
-    if isinstance(end, Done) and wish.state in REACHED:
+    if isinstance(end, LifecycleDone) and wish.state in REACHED:
         assert machine.status in REACHED[wish.state]
 
 
 @given(machines(), wishes)
-def test_when_all_goes_well_the_plan_is_what_is_done(machine: ModelledMachine, wish: Wish) -> None:
+def test_when_all_goes_well_the_plan_is_what_is_done(machine: ModelledMachine, wish: MachineSpec) -> None:
     foreseen = lifecycle.plan(machine.seen(), wish)
     knowable = machine.commissioned and not machine.composed and machine.status not in (*PASSING, Status.BROKEN)
     answers = follow(machine, wish)
     if knowable:
         assert type(answers[-1]) is type(foreseen.end)
-        assert isinstance(answers[-1], Refusal) or [step.op for step in steps(answers)] == [
+        assert isinstance(answers[-1], LifecycleFailure) or [step.op for step in steps(answers)] == [
             step.op for step in foreseen.steps
         ]
-        assert isinstance(answers[-1], Refusal) or machine.status is foreseen.end.status
+        assert isinstance(answers[-1], LifecycleFailure) or machine.status is foreseen.end.status
 
 
 @given(machines(), wishes)
-def test_a_foreseeable_refusal_comes_before_the_first_step(machine: ModelledMachine, wish: Wish) -> None:
+def test_a_foreseeable_refusal_comes_before_the_first_step(machine: ModelledMachine, wish: MachineSpec) -> None:
     now = machine.seen()
     plan = lifecycle.plan(now, wish)
-    if isinstance(plan.end, Refusal):
+    if isinstance(plan.end, LifecycleFailure):
         assert plan.moves == ()
         assert lifecycle.next_step(now, wish) == plan.end
 
 
 @given(machines(), wishes, st.data())
 def test_a_deployed_machine_is_never_given_up_unasked(
-    machine: ModelledMachine, wish: Wish, data: st.DataObject
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
 ) -> None:
     if wish.state in (State.READY, State.ABSENT, State.BROKEN):
         wish = replace(wish, state=State.DEPLOYED)
-    harmful = {Op.RELEASE, Op.DELETE, Op.DEPLOY, Op.COMMISSION, Op.MARK_BROKEN}
+    harmful = {MachineOp.RELEASE, MachineOp.DELETE, MachineOp.DEPLOY, MachineOp.COMMISSION, MachineOp.MARK_BROKEN}
     taken = steps(follow(machine, wish, data))
     assert not [step for step in taken if step.before is Status.DEPLOYED and step.op in harmful]
 
 
 @given(machines(), wishes, st.data())
-def test_present_touches_no_status(machine: ModelledMachine, wish: Wish, data: st.DataObject) -> None:
+def test_present_touches_no_status(machine: ModelledMachine, wish: MachineSpec, data: st.DataObject) -> None:
     taken = steps(follow(machine, replace(wish, state=State.PRESENT, act=None), data))
-    assert {step.op for step in taken} <= {Op.LOCK, Op.UNLOCK, Op.POWER_ON, Op.POWER_OFF}
+    assert {step.op for step in taken} <= {MachineOp.LOCK, MachineOp.UNLOCK, MachineOp.POWER_ON, MachineOp.POWER_OFF}
 
 
 @given(machines(), wishes, st.data())
 def test_another_holder_keeps_the_machine_unless_told(
-    machine: ModelledMachine, wish: Wish, data: st.DataObject
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
 ) -> None:
-    if machine.status in HELD and machine.owner is Owner.OTHER:
+    if machine.status in HELD and machine.owner is OwnerKind.OTHER:
         assert not steps(follow(machine, replace(wish, take_over=False), data))
-    machine.owner = Owner.ME
+    machine.owner = OwnerKind.ME
     if machine.status in HELD:
         assert not steps(follow(machine, replace(wish, take_over=False), data, claim="claim web"))
 
 
 @given(machines(), wishes, st.data())
 def test_a_locked_machine_is_unlocked_first_or_left_alone(
-    machine: ModelledMachine, wish: Wish, data: st.DataObject
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
 ) -> None:
     if machine.locked:
         taken = steps(follow(machine, wish, data))
-        assert not taken or (taken[0].op is Op.UNLOCK) is (wish.locked is False)
+        assert not taken or (taken[0].op is MachineOp.UNLOCK) is (wish.locked is False)
         assert wish.locked is False or not taken
 
 
 @given(machines(), wishes, st.data())
 def test_a_failed_status_is_recovered_only_if_named_and_only_once(
-    machine: ModelledMachine, wish: Wish, data: st.DataObject
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
 ) -> None:
     recovered = [step.recovers for step in steps(follow(machine, wish, data)) if step.recovers]
     assert len(recovered) == len(set(recovered))
@@ -183,23 +185,27 @@ def test_a_failed_status_is_recovered_only_if_named_and_only_once(
 
 
 @given(machines(), wishes, st.data())
-def test_data_stay_on_disks_only_if_that_is_said(machine: ModelledMachine, wish: Wish, data: st.DataObject) -> None:
+def test_data_stay_on_disks_only_if_that_is_said(
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
+) -> None:
     for step in steps(follow(machine, wish, data)):
-        if step.before is Status.FAILED_DISK_ERASING and step.op is Op.RELEASE:
+        if step.before is Status.FAILED_DISK_ERASING and step.op is MachineOp.RELEASE:
             assert step.params.get("erase") == "true" or wish.erase is False
 
 
 @given(machines(), wishes, st.data())
-def test_what_was_reached_stays_reached(machine: ModelledMachine, wish: Wish, data: st.DataObject) -> None:
+def test_what_was_reached_stays_reached(machine: ModelledMachine, wish: MachineSpec, data: st.DataObject) -> None:
     wish = replace(wish, act=None)
-    if isinstance(follow(machine, wish, data)[-1], Done) and machine.status is not None:
+    if isinstance(follow(machine, wish, data)[-1], LifecycleDone) and machine.status is not None:
         assert lifecycle.plan(machine.seen(), wish).moves == ()
 
 
 @given(machines(), wishes, st.data())
-def test_a_refusal_is_a_sentence_with_a_way_out(machine: ModelledMachine, wish: Wish, data: st.DataObject) -> None:
+def test_a_refusal_is_a_sentence_with_a_way_out(
+    machine: ModelledMachine, wish: MachineSpec, data: st.DataObject
+) -> None:
     end = follow(machine, wish, data)[-1]
-    if isinstance(end, Refusal):
+    if isinstance(end, LifecycleFailure):
         assert end.kind in KINDS
         assert end.reason.startswith("node-7 ")
         assert end.reason.endswith(".")
@@ -211,9 +217,11 @@ def test_a_refusal_is_a_sentence_with_a_way_out(machine: ModelledMachine, wish: 
 
 @given(machines())
 def test_waiting_ends_exactly_where_no_transition_runs(machine: ModelledMachine) -> None:
-    answer = lifecycle.next_step(machine.seen(), Wish(State.RESCUE, recover=frozenset(RECOVERABLE), take_over=True))
-    if isinstance(answer, Wait):
+    answer = lifecycle.next_step(
+        machine.seen(), MachineSpec(State.RESCUE, recover=frozenset(RECOVERABLE), take_over=True)
+    )
+    if isinstance(answer, LifecycleWait):
         for status in Status:
             assert answer.pending(Situation("x", status)) is (status is machine.status)
-    elif isinstance(answer, Step):
-        assert all(status.kind is Kind.TRANSITIONAL for status in answer.via)
+    elif isinstance(answer, LifecycleStep):
+        assert all(status.kind is StatusKind.TRANSITIONAL for status in answer.via)

@@ -19,10 +19,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pu
     LINK_UP,
     STATIC,
     Link,
-    Move,
-    Nic,
-    Op,
-    Wish,
+    LinkAction,
+    LinkOp,
+    LinkSpec,
+    NetworkInterface,
     decide,
     decide_removal,
     find_nic,
@@ -44,25 +44,25 @@ CHOSEN = {1: "10.0.0.99", 2: "10.0.1.99", 3: "2001:db8::99", 4: "10.0.2.99"}
 class Maas:
     """MAAS as far as the links of one interface go."""
 
-    nic: Nic
+    nic: NetworkInterface
     last_id: int = 100
 
-    def carry_out(self, wish: Wish | None, moves: Sequence[Move]) -> None:
+    def carry_out(self, wish: LinkSpec | None, moves: Sequence[LinkAction]) -> None:
         linked = False
         for move in moves:
             ids = {link.id for link in self.nic.links}
-            if move.op is Op.LINK:
+            if move.op is LinkOp.LINK:
                 assert wish is not None
                 self._link(wish, move)
                 linked = True
-            elif move.op is Op.UNLINK and move.link and (move.link.id in ids or not linked):
+            elif move.op is LinkOp.UNLINK and move.link and (move.link.id in ids or not linked):
                 assert move.link.id in ids
                 self._keep([link for link in self.nic.links if link.id != move.link.id])
-            elif move.op is Op.GATEWAY and move.link:
+            elif move.op is LinkOp.GATEWAY and move.link:
                 assert move.link.id in ids
                 self._make_gateway(move.link.id)
 
-    def _link(self, wish: Wish, move: Move) -> None:
+    def _link(self, wish: LinkSpec, move: LinkAction) -> None:
         subnet, vlan = wish.subnet, self.nic.vlan
         present = [] if move.alone or wish.mode == LINK_UP else self.nic.real
         if not move.alone:
@@ -98,8 +98,8 @@ class Maas:
 
 
 @st.composite
-def interfaces(draw: st.DrawFn) -> Nic:
-    blank = Nic("node-1", "abcdef", "eth0", 7, mac="52:54:00:00:00:01", status=Status.READY)
+def interfaces(draw: st.DrawFn) -> NetworkInterface:
+    blank = NetworkInterface("node-1", "abcdef", "eth0", 7, mac="52:54:00:00:00:01", status=Status.READY)
     if draw(st.booleans()) and draw(st.booleans()):
         return draw(st.sampled_from([blank, replace(blank, vlan=1, links=(Link(1, LINK_UP),))]))
     links: list[Link] = []
@@ -124,18 +124,20 @@ def interfaces(draw: st.DrawFn) -> Nic:
 
 
 @st.composite
-def wishes(draw: st.DrawFn) -> Wish:
+def wishes(draw: st.DrawFn) -> LinkSpec:
     mode = draw(st.sampled_from([STATIC, STATIC, AUTO, DHCP, LINK_UP]))
     subnet = draw(st.sampled_from(SUBNETS)) if mode in ADDRESSED else None
     if mode == DHCP:
         subnet = draw(st.sampled_from([None, *SUBNETS]))
     ip = draw(st.sampled_from(["", *IPS[subnet.id]])) if mode == STATIC and subnet else ""
     gateway = mode in ADDRESSED and draw(st.booleans())
-    return Wish(mode, subnet, ip, gateway, purge=draw(st.booleans()), change_vlan=draw(st.booleans()))
+    return LinkSpec(mode, subnet, ip, gateway, purge=draw(st.booleans()), change_vlan=draw(st.booleans()))
 
 
 @given(nic=interfaces(), wish=wishes(), dies_after=st.integers(0, 4))
-def test_the_requests_lead_to_the_wish_also_after_a_run_that_died(nic: Nic, wish: Wish, dies_after: int) -> None:
+def test_the_requests_lead_to_the_wish_also_after_a_run_that_died(
+    nic: NetworkInterface, wish: LinkSpec, dies_after: int
+) -> None:
     try:
         decision = decide(nic, wish)
     except Failure:
@@ -157,7 +159,7 @@ def test_the_requests_lead_to_the_wish_also_after_a_run_that_died(nic: Nic, wish
 
 
 @given(nic=interfaces(), wish=wishes())
-def test_the_plan_tells_of_every_link_that_goes(nic: Nic, wish: Wish) -> None:
+def test_the_plan_tells_of_every_link_that_goes(nic: NetworkInterface, wish: LinkSpec) -> None:
     try:
         decision = decide(nic, wish)
     except Failure:
@@ -172,7 +174,9 @@ def test_the_plan_tells_of_every_link_that_goes(nic: Nic, wish: Wish) -> None:
 
 
 @given(nic=interfaces(), wish=wishes())
-def test_only_that_is_refused_which_maas_refuses_or_which_would_end_another_link(nic: Nic, wish: Wish) -> None:
+def test_only_that_is_refused_which_maas_refuses_or_which_would_end_another_link(
+    nic: NetworkInterface, wish: LinkSpec
+) -> None:
     try:
         decide(nic, wish)
     except Failure:
@@ -183,7 +187,9 @@ def test_only_that_is_refused_which_maas_refuses_or_which_would_end_another_link
 
 
 @given(nic=interfaces(), subnet=st.none() | st.sampled_from(SUBNETS), purge=st.booleans())
-def test_links_that_are_removed_are_gone_and_the_others_stay(nic: Nic, subnet: Subnet | None, purge: bool) -> None:
+def test_links_that_are_removed_are_gone_and_the_others_stay(
+    nic: NetworkInterface, subnet: Subnet | None, purge: bool
+) -> None:
     maas = Maas(nic)
     maas.carry_out(None, decide_removal(nic, subnet, "", purge).moves)
     stays = [] if purge or subnet is None else [link for link in nic.real if link.subnet != subnet]
@@ -191,7 +197,9 @@ def test_links_that_are_removed_are_gone_and_the_others_stay(nic: Nic, subnet: S
     assert not decide_removal(maas.nic, subnet, "", purge).moves
 
 
-READY = Nic("node-1", "abcdef", "eth0", 7, vlan=1, links=(Link(1, AUTO, subnet=HERE),), status=Status.READY)
+READY = NetworkInterface(
+    "node-1", "abcdef", "eth0", 7, vlan=1, links=(Link(1, AUTO, subnet=HERE),), status=Status.READY
+)
 
 
 BOND = {"name": "bond0", "type": "bond", "mac_address": "52:54:00:00:00:01"}
@@ -208,48 +216,48 @@ def test_a_mac_address_means_the_physical_interface(named: str, found: object) -
 
 
 def test_the_only_link_is_replaced_in_one_request() -> None:
-    (move,) = decide(READY, Wish(STATIC, HERE, "10.0.0.5")).moves
-    assert (move.op, move.alone) == (Op.LINK, True)
+    (move,) = decide(READY, LinkSpec(STATIC, HERE, "10.0.0.5")).moves
+    assert (move.op, move.alone) == (LinkOp.LINK, True)
 
 
 def test_beside_other_links_the_new_one_comes_before_the_old_one_goes() -> None:
     nic = replace(READY, links=(*READY.links, Link(2, AUTO, subnet=BESIDE)))
-    moves = decide(nic, Wish(STATIC, HERE, "10.0.0.5")).moves
-    assert [(move.op, move.alone) for move in moves] == [(Op.LINK, False), (Op.UNLINK, False)]
+    moves = decide(nic, LinkSpec(STATIC, HERE, "10.0.0.5")).moves
+    assert [(move.op, move.alone) for move in moves] == [(LinkOp.LINK, False), (LinkOp.UNLINK, False)]
 
 
 def test_an_address_that_the_interface_has_already_is_freed_before_it_is_given_again() -> None:
     nic = replace(READY, links=(Link(1, AUTO, "10.0.0.5", HERE), Link(2, AUTO, subnet=BESIDE)))
-    assert [move.op for move in decide(nic, Wish(STATIC, HERE, "10.0.0.5")).moves] == [Op.UNLINK, Op.LINK]
-    assert [move.op for move in decide(nic, Wish(STATIC, HERE, "10.0.0.6")).moves] == [Op.LINK, Op.UNLINK]
+    assert [move.op for move in decide(nic, LinkSpec(STATIC, HERE, "10.0.0.5")).moves] == [LinkOp.UNLINK, LinkOp.LINK]
+    assert [move.op for move in decide(nic, LinkSpec(STATIC, HERE, "10.0.0.6")).moves] == [LinkOp.LINK, LinkOp.UNLINK]
 
 
 @pytest.mark.parametrize(
     ("wish", "ends"),
     [
-        (Wish(LINK_UP), "its auto link (10.0.0.0/24), its dhcp link (10.0.1.0/24)"),
-        (Wish(STATIC, HERE), "its dhcp link (10.0.1.0/24)"),
-        (Wish(DHCP, HERE), "its dhcp link (10.0.1.0/24)"),
+        (LinkSpec(LINK_UP), "its auto link (10.0.0.0/24), its dhcp link (10.0.1.0/24)"),
+        (LinkSpec(STATIC, HERE), "its dhcp link (10.0.1.0/24)"),
+        (LinkSpec(DHCP, HERE), "its dhcp link (10.0.1.0/24)"),
     ],
 )
-def test_a_link_that_maas_would_end_is_named(wish: Wish, ends: str) -> None:
+def test_a_link_that_maas_would_end_is_named(wish: LinkSpec, ends: str) -> None:
     nic = replace(READY, links=(Link(1, AUTO, subnet=HERE), Link(2, DHCP, subnet=BESIDE)))
     with pytest.raises(Failure) as failure:
         decide(nic, wish)
     assert failure.value.message == f"eth0 of node-1 cannot be linked: mode: {wish.mode} would end {ends}."
     (*_others, last) = decide(nic, replace(wish, purge=True)).moves
-    assert (last.op, last.alone) == (Op.LINK, True)
+    assert (last.op, last.alone) == (LinkOp.LINK, True)
 
 
 def test_an_address_of_another_ip_version_lives_beside_dhcp() -> None:
     nic = replace(READY, links=(Link(1, DHCP, subnet=HERE),))
-    assert [(move.op, move.alone) for move in decide(nic, Wish(AUTO, SIXTH)).moves] == [(Op.LINK, False)]
+    assert [(move.op, move.alone) for move in decide(nic, LinkSpec(AUTO, SIXTH)).moves] == [(LinkOp.LINK, False)]
 
 
 def test_what_takes_the_place_of_the_default_gateway_becomes_it() -> None:
     nic = replace(READY, links=(replace(READY.links[0], gateway=True),))
-    assert decide(nic, Wish(STATIC, HERE, "10.0.0.5")).moves[0].gateway
-    assert not decide(nic, Wish(DHCP, HERE)).moves[0].gateway
+    assert decide(nic, LinkSpec(STATIC, HERE, "10.0.0.5")).moves[0].gateway
+    assert not decide(nic, LinkSpec(DHCP, HERE)).moves[0].gateway
 
 
 @pytest.mark.parametrize(
@@ -257,8 +265,8 @@ def test_what_takes_the_place_of_the_default_gateway_becomes_it() -> None:
 )
 def test_in_a_state_where_maas_refuses_nothing_is_sent_unless_all_is_well(status: Status) -> None:
     nic = replace(READY, status=status)
-    assert not decide(nic, Wish(AUTO, HERE)).moves
-    for refused in (lambda: decide(nic, Wish(STATIC, HERE)), lambda: decide_removal(nic, HERE, "", False)):
+    assert not decide(nic, LinkSpec(AUTO, HERE)).moves
+    for refused in (lambda: decide(nic, LinkSpec(STATIC, HERE)), lambda: decide_removal(nic, HERE, "", False)):
         with pytest.raises(Failure) as failure:
             refused()
         assert f"the machine is {status.label}, and MAAS changes the network only" in failure.value.message
@@ -273,5 +281,5 @@ def test_in_a_state_where_maas_refuses_nothing_is_sent_unless_all_is_well(status
 )
 def test_what_else_is_in_the_way_of_a_link(change: dict[str, object], says: str) -> None:
     with pytest.raises(Failure) as failure:
-        decide(replace(READY, **change), Wish(STATIC, HERE))  # type: ignore[arg-type]
+        decide(replace(READY, **change), LinkSpec(STATIC, HERE))  # type: ignore[arg-type]
     assert says in failure.value.message

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import holder
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import (
-    Wished,
+    MachineFields,
     field_changes,
     named,
     tag_changes,
@@ -55,12 +55,12 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("params", "form"), CHANGES)
 def test_only_what_differs_is_sent_and_in_one_request(params: dict[str, Any], form: dict[str, Any]) -> None:
-    changes = field_changes(MACHINE, Wished.from_params(params), {**POWER, "power_verify_ssl": "true"})
+    changes = field_changes(MACHINE, MachineFields.from_params(params), {**POWER, "power_verify_ssl": "true"})
     assert [dict(change.form) for change in changes] == ([form] if form else [])
 
 
 def test_power_parameters_are_not_in_what_is_shown() -> None:
-    (change,) = field_changes(MACHINE, Wished.from_params({"power_parameters": {"power_pass": "new"}}), POWER)
+    (change,) = field_changes(MACHINE, MachineFields.from_params({"power_parameters": {"power_pass": "new"}}), POWER)
     assert change.before == {"power_parameters": {"power_pass": "as before"}}
     assert change.after == {"power_parameters": {"power_pass": "as given"}}
 
@@ -78,14 +78,14 @@ TAGS: list[tuple[dict[str, Any], list[str], list[str]]] = [
 def test_tags_are_added_and_only_on_demand_removed(
     params: dict[str, Any], added: list[str], removed: list[str]
 ) -> None:
-    assert tag_changes(MACHINE, Wished.from_params(params), frozenset({"auto"})) == (added, removed)
+    assert tag_changes(MACHINE, MachineFields.from_params(params), frozenset({"auto"})) == (added, removed)
 
 
 def test_a_name_says_what_a_new_machine_is_called() -> None:
-    assert named(Wished(), "node-1.lab").hostname == "node-1"
-    assert named(Wished(), "node-1.lab").domain == "lab"
-    assert named(Wished(domain="maas"), "node-1.lab").domain == "maas"
-    assert named(Wished(hostname="node-2"), "52-54-00-AA-BB-CC").mac_addresses == ("52:54:00:aa:bb:cc",)
+    assert named(MachineFields(), "node-1.lab").hostname == "node-1"
+    assert named(MachineFields(), "node-1.lab").domain == "lab"
+    assert named(MachineFields(domain="maas"), "node-1.lab").domain == "maas"
+    assert named(MachineFields(hostname="node-2"), "52-54-00-AA-BB-CC").mac_addresses == ("52:54:00:aa:bb:cc",)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_name_says_what_a_new_machine_is_called() -> None:
     ],
 )
 def test_enlisting_needs_an_architecture_and_something_to_know_it_by(params: dict[str, Any], enough: bool) -> None:
-    assert Wished.from_params(params).can_be_enlisted is enough
+    assert MachineFields.from_params(params).can_be_enlisted is enough
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_enlisting_needs_an_architecture_and_something_to_know_it_by(params: dic
 )
 def test_what_maas_would_not_take_is_refused(params: dict[str, Any]) -> None:
     with pytest.raises(Failure) as refused:
-        Wished.from_params(params)
+        MachineFields.from_params(params)
     assert refused.value.kind == "invalid"
 
 

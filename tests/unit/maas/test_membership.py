@@ -17,19 +17,19 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     LOST_AFTER,
     Allocate,
     Announce,
-    Ask,
     AskWhy,
     Gathered,
     GiveBack,
     Look,
-    Memory,
+    MembershipRequest,
     Rest,
+    RunRecord,
     Seat,
     decide,
     gathering,
     in_turn,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import ZoneSpread
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 ZONES = ("az1", "az2", "az3")
@@ -86,12 +86,12 @@ def finish(maas: Machines, gathered: Gathered) -> Steps:
 
 def run(maas: Machines, count: int, loses: random.Random | None = None) -> Steps:
     """A run of the task, one request a step: gathers its machines and deploys them. It may lose answers."""
-    memory = Memory()
+    memory = RunRecord()
     asks = gathering(count, memory)
     answer: Any = None
     while True:
         try:
-            ask: Ask = asks.send(answer)
+            ask: MembershipRequest = asks.send(answer)
         except StopIteration as end:
             yield from finish(maas, end.value)
             return
@@ -206,7 +206,7 @@ def test_runs_that_die_leave_nothing_that_the_next_one_does_not_repair() -> None
 
 def test_a_shortage_is_said_and_what_was_got_is_kept() -> None:
     maas = Machines(["m1", "m2", "m3"])
-    memory = Memory()
+    memory = RunRecord()
     asks = gathering(5, memory)
     assert next(asks) == Look()
     assert asks.send([]) == Allocate(5, {})
@@ -231,63 +231,63 @@ DEPLOYED, DEPLOYING, FAILED = Status.DEPLOYED, Status.DEPLOYING, Status.FAILED_D
 
 # The seats, the count, what the run knows, the looks that showed the same: what it asks for.
 DECISIONS = {
-    "nothing to do": ([seat("a", DEPLOYED)], 1, Memory(), 0, Gathered((seat("a", DEPLOYED),))),
-    "one is missing": ([seat("a", DEPLOYED)], 2, Memory(), 0, Allocate(1, {"az1": 1})),
-    "a failed one that is given up is replaced": ([seat("a", FAILED)], 1, Memory(failed={"a"}), 0, Allocate(1, {})),
-    "a failed one counts until then": ([seat("a", FAILED)], 1, Memory(), 0, Gathered((seat("a", FAILED),))),
-    "one that failed before does not serve again": ([seat("a")], 1, Memory(failed={"a"}), 0, Allocate(1, {})),
+    "nothing to do": ([seat("a", DEPLOYED)], 1, RunRecord(), 0, Gathered((seat("a", DEPLOYED),))),
+    "one is missing": ([seat("a", DEPLOYED)], 2, RunRecord(), 0, Allocate(1, {"az1": 1})),
+    "a failed one that is given up is replaced": ([seat("a", FAILED)], 1, RunRecord(failed={"a"}), 0, Allocate(1, {})),
+    "a failed one counts until then": ([seat("a", FAILED)], 1, RunRecord(), 0, Gathered((seat("a", FAILED),))),
+    "one that failed before does not serve again": ([seat("a")], 1, RunRecord(failed={"a"}), 0, Allocate(1, {})),
     "its own machines get the next turn": (
-        [seat("a", turn=None), seat("b", DEPLOYED, turn=6)], 2, Memory(mine={"a"}), 0, Announce(("a",), 7)),
+        [seat("a", turn=None), seat("b", DEPLOYED, turn=6)], 2, RunRecord(mine={"a"}), 0, Announce(("a",), 7)),
     "another run is choosing": (
-        [seat("a", turn=None)], 1, Memory(), DEAD_AFTER - 1,
+        [seat("a", turn=None)], 1, RunRecord(), DEAD_AFTER - 1,
         Rest("another run of this claim is choosing its machines")),
     "a lost answer is said to be one": (
-        [seat("a", turn=None)], 1, Memory(lost=1), 0, Rest(LOST)),
+        [seat("a", turn=None)], 1, RunRecord(lost=1), 0, Rest(LOST)),
     "whose answer was lost does not wait for itself": (
-        [seat("a", turn=None)], 1, Memory(lost=1), LOST_AFTER, Announce(("a",), 1)),
+        [seat("a", turn=None)], 1, RunRecord(lost=1), LOST_AFTER, Announce(("a",), 1)),
     "more than were lost are another run's": (
-        [seat("a", turn=None), seat("b", turn=None)], 2, Memory(lost=1), LOST_AFTER,
+        [seat("a", turn=None), seat("b", turn=None)], 2, RunRecord(lost=1), LOST_AFTER,
         Rest("another run of this claim is choosing its machines")),
-    "the other run is dead": ([seat("a", turn=None)], 1, Memory(), DEAD_AFTER, Announce(("a",), 1)),
+    "the other run is dead": ([seat("a", turn=None)], 1, RunRecord(), DEAD_AFTER, Announce(("a",), 1)),
     "a running machine needs no turn": (
-        [seat("a", DEPLOYED, turn=None)], 1, Memory(), 0, Gathered((seat("a", DEPLOYED, turn=None),))),
+        [seat("a", DEPLOYED, turn=None)], 1, RunRecord(), 0, Gathered((seat("a", DEPLOYED, turn=None),))),
     "too many of its own go back, the last turns first": (
-        [seat("a", turn=2), seat("b"), seat("c")], 2, Memory(mine={"a", "c"}), 0, GiveBack(("a",))),
+        [seat("a", turn=2), seat("b"), seat("c")], 2, RunRecord(mine={"a", "c"}), 0, GiveBack(("a",))),
     "what another took is left to it": (
-        [seat("a", turn=2), seat("b"), seat("c")], 2, Memory(mine={"b"}), 0,
+        [seat("a", turn=2), seat("b"), seat("c")], 2, RunRecord(mine={"b"}), 0,
         Rest("another run of this claim has too many")),
     "what a dead run took too many goes back": (
-        [seat("a", turn=2), seat("b"), seat("c")], 2, Memory(mine={"b"}), DEAD_AFTER, GiveBack(("a",))),
+        [seat("a", turn=2), seat("b"), seat("c")], 2, RunRecord(mine={"b"}), DEAD_AFTER, GiveBack(("a",))),
     "what runs is never given back by a run that took machines": (
-        [seat("a", DEPLOYED), seat("b", DEPLOYING)], 1, Memory(mine={"b"}), 0,
+        [seat("a", DEPLOYED), seat("b", DEPLOYING)], 1, RunRecord(mine={"b"}), 0,
         Gathered((seat("a", DEPLOYED), seat("b", DEPLOYING)))),
     "scaling down takes the furthest from deployed": (
-        [seat("a", DEPLOYING), seat("b", DEPLOYED)], 1, Memory(), 0,
+        [seat("a", DEPLOYING), seat("b", DEPLOYED)], 1, RunRecord(), 0,
         Gathered((seat("b", DEPLOYED),), (seat("a", DEPLOYING),))),
     "scaling down keeps the zones even": (
-        [seat("a", DEPLOYED), seat("b", DEPLOYED, zone="az2"), seat("c", DEPLOYED, zone="az2")], 2, Memory(), 0,
+        [seat("a", DEPLOYED), seat("b", DEPLOYED, zone="az2"), seat("c", DEPLOYED, zone="az2")], 2, RunRecord(), 0,
         Gathered((seat("a", DEPLOYED), seat("b", DEPLOYED, zone="az2")), (seat("c", DEPLOYED, zone="az2"),))),
     "a machine under repair counts": (
-        [seat("a", Status.RESCUE_MODE)], 1, Memory(), 0, Gathered((seat("a", Status.RESCUE_MODE),))),
+        [seat("a", Status.RESCUE_MODE)], 1, RunRecord(), 0, Gathered((seat("a", Status.RESCUE_MODE),))),
     "what it took and does not find any more is asked after": (
-        [seat("a")], 2, Memory(mine={"a", "b"}, lasting={"a", "b"}), 0, AskWhy(("b",))),
+        [seat("a")], 2, RunRecord(mine={"a", "b"}, lasting={"a", "b"}), 0, AskWhy(("b",))),
     "what is back was given back, too": (
-        [seat("a")], 1, Memory(mine={"a"}, lasting={"a"}, again={"a"}), 0, AskWhy(("a",))),
-    "what was at work, too": ([], 1, Memory(lasting={"c"}), 0, AskWhy(("c",))),
-    "one that failed and went back is not": ([], 1, Memory(failed={"c"}, lasting={"c"}), 0, Allocate(1, {})),
+        [seat("a")], 1, RunRecord(mine={"a"}, lasting={"a"}, again={"a"}), 0, AskWhy(("a",))),
+    "what was at work, too": ([], 1, RunRecord(lasting={"c"}), 0, AskWhy(("c",))),
+    "one that failed and went back is not": ([], 1, RunRecord(failed={"c"}, lasting={"c"}), 0, Allocate(1, {})),
     "nothing is asked while there are enough": (
-        [seat("a", DEPLOYED)], 1, Memory(lasting={"b"}), 0, Gathered((seat("a", DEPLOYED),))),
-    "a broken one does not": ([seat("a", Status.BROKEN)], 1, Memory(), 0, Allocate(1, {})),
+        [seat("a", DEPLOYED)], 1, RunRecord(lasting={"b"}), 0, Gathered((seat("a", DEPLOYED),))),
+    "a broken one does not": ([seat("a", Status.BROKEN)], 1, RunRecord(), 0, Allocate(1, {})),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("seats", "count", "memory", "alike", "asked"), DECISIONS.values(), ids=DECISIONS)
-def test_decisions(seats: list[Seat], count: int, memory: Memory, alike: int, asked: object) -> None:
-    assert decide(seats, count, memory, alike, Spread.EVEN) == asked
+def test_decisions(seats: list[Seat], count: int, memory: RunRecord, alike: int, asked: object) -> None:
+    assert decide(seats, count, memory, alike, ZoneSpread.EVEN) == asked
 
 
 def test_what_is_allocated_once_more_was_given_back_by_somebody_unless_this_run_did() -> None:
-    memory = Memory()
+    memory = RunRecord()
     memory.take(["a", "b"])
     memory.let_go(["b"])
     memory.take(["b", "c"])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import (
-    Member,
-    Spread,
+    ZonedMachine,
+    ZoneSpread,
     shares,
     victims,
 )
@@ -16,13 +16,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 
 ZONES = ("az1", "az2", "az3", "az4")
 counts = st.dictionaries(st.sampled_from(ZONES), st.integers(0, 6))
-spreads = st.sampled_from(Spread)
+spreads = st.sampled_from(ZoneSpread)
 some_zones = st.none() | st.sets(st.sampled_from(ZONES))
 sets_of_members = st.dictionaries(
     st.text("abcdef", min_size=1, max_size=3),
     st.tuples(st.sampled_from(ZONES), st.sampled_from(Status)),
     max_size=14,
-).map(lambda found: frozenset(Member(system_id, zone, status) for system_id, (zone, status) in found.items()))
+).map(lambda found: frozenset(ZonedMachine(system_id, zone, status) for system_id, (zone, status) in found.items()))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_where_machines_are_added(
     add: dict[str, int],
     missing: int,
 ) -> None:
-    found = shares(count, members, candidates, zones, Spread(spread))
+    found = shares(count, members, candidates, zones, ZoneSpread(spread))
     assert (found.add, found.missing) == (add, missing)
     assert bool(found.reason) is (missing > 0)
 
@@ -76,18 +76,18 @@ def test_where_machines_are_added(
 def test_a_shortage_is_explained(
     count: int, candidates: dict[str, int], zones: list[str] | None, spread: str, reason: str
 ) -> None:
-    assert shares(count, {}, candidates, zones, Spread(spread)).reason == reason
+    assert shares(count, {}, candidates, zones, ZoneSpread(spread)).reason == reason
 
 
 @given(st.integers(0, 20), counts, counts, some_zones, spreads)
 def test_exactly_what_is_wanted_is_added_or_told_as_missing(
-    count: int, members: dict[str, int], candidates: dict[str, int], zones: set[str] | None, spread: Spread
+    count: int, members: dict[str, int], candidates: dict[str, int], zones: set[str] | None, spread: ZoneSpread
 ) -> None:
     found = shares(count, members, candidates, zones, spread)
     assert sum(found.add.values()) + found.missing == max(0, count - sum(members.values()))
     assert all(0 < number <= candidates.get(zone, 0) for zone, number in found.add.items())
     assert zones is None or set(found.add) <= zones
-    if spread is not Spread.STRICT and found.missing:
+    if spread is not ZoneSpread.STRICT and found.missing:
         assert sum(found.add.values()) == sum(
             candidates.get(zone, 0) for zone in (candidates if zones is None else zones)
         )
@@ -110,7 +110,7 @@ def test_no_spread_could_be_more_even(
 def test_a_strict_spread_adds_nowhere_that_is_ahead(
     count: int, members: dict[str, int], candidates: dict[str, int], zones: set[str] | None
 ) -> None:
-    found = shares(count, members, candidates, zones, Spread.STRICT)
+    found = shares(count, members, candidates, zones, ZoneSpread.STRICT)
     known = zones if zones is not None else {zone for zone in ZONES if members.get(zone) or candidates.get(zone)}
     have = {zone: members.get(zone, 0) + found.add.get(zone, 0) for zone in known}
     assert all(have[zone] <= min(have.values()) + 1 for zone in found.add)
@@ -122,7 +122,7 @@ def test_shares_depend_on_no_order_and_a_run_after_them_adds_nothing(
     members: dict[str, int],
     candidates: dict[str, int],
     zones: set[str] | None,
-    spread: Spread,
+    spread: ZoneSpread,
     random: object,
 ) -> None:
     found = shares(count, members, candidates, zones, spread)
@@ -134,13 +134,13 @@ def test_shares_depend_on_no_order_and_a_run_after_them_adds_nothing(
     assert shares(count, then, left, zones, spread).add == {}
 
 
-@given(st.integers(0, 20), counts, counts, some_zones, st.sampled_from([Spread.EVEN, Spread.NONE]), st.data())
+@given(st.integers(0, 20), counts, counts, some_zones, st.sampled_from([ZoneSpread.EVEN, ZoneSpread.NONE]), st.data())
 def test_a_run_killed_half_way_is_completed_by_the_next(
     count: int,
     members: dict[str, int],
     candidates: dict[str, int],
     zones: set[str] | None,
-    spread: Spread,
+    spread: ZoneSpread,
     data: st.DataObject,
 ) -> None:
     found = shares(count, members, candidates, zones, spread)
@@ -149,17 +149,17 @@ def test_a_run_killed_half_way_is_completed_by_the_next(
     left = {zone: number - done.get(zone, 0) for zone, number in candidates.items()}
     rest = shares(count, then, left, zones, spread)
     assert sum(done.values()) + sum(rest.add.values()) == sum(found.add.values())
-    if spread is Spread.EVEN:
+    if spread is ZoneSpread.EVEN:
         ends = sorted(then.get(zone, 0) + rest.add.get(zone, 0) for zone in {*then, *rest.add})
         assert [number for number in ends if number] == sorted(
             number for zone in {*members, *found.add} if (number := members.get(zone, 0) + found.add.get(zone, 0))
         )
 
 
-def members(*words: str) -> list[Member]:
+def members(*words: str) -> list[ZonedMachine]:
     """`a1:az1:deployed` is machine a1 in zone az1."""
     parts = [word.split(":") for word in words]
-    return [Member(system_id, zone, Status[status.upper()]) for system_id, zone, status in parts]
+    return [ZonedMachine(system_id, zone, Status[status.upper()]) for system_id, zone, status in parts]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_furthest_from_deployed_goes_first_then_the_fullest_zone(
 
 @given(sets_of_members, st.integers(0, 16), spreads)
 def test_what_goes_first_is_never_closer_to_deployed_than_what_stays(
-    found: frozenset[Member], number: int, spread: Spread
+    found: frozenset[ZonedMachine], number: int, spread: ZoneSpread
 ) -> None:
     gone = victims(found, number, spread)
     assert len(gone) == len(set(gone)) == min(number, len(found))
@@ -192,7 +192,7 @@ def test_what_goes_first_is_never_closer_to_deployed_than_what_stays(
 
 @given(st.lists(st.sampled_from(ZONES), max_size=14), st.integers(0, 16))
 def test_the_fullest_zone_gives_first(zones: list[str], number: int) -> None:
-    found = {Member(f"m{index}", zone, Status.DEPLOYED) for index, zone in enumerate(zones)}
+    found = {ZonedMachine(f"m{index}", zone, Status.DEPLOYED) for index, zone in enumerate(zones)}
     gone = victims(found, number)
     for index, victim in enumerate(gone):
         left = [member.zone for member in found - set(gone[:index])]
@@ -201,7 +201,7 @@ def test_the_fullest_zone_gives_first(zones: list[str], number: int) -> None:
 
 @given(sets_of_members, st.integers(0, 16), spreads, st.data())
 def test_two_runs_at_once_take_the_same_machines(
-    found: frozenset[Member], number: int, spread: Spread, data: st.DataObject
+    found: frozenset[ZonedMachine], number: int, spread: ZoneSpread, data: st.DataObject
 ) -> None:
     going = victims(found, number, spread)
     # The other run sees the set while some of them, no matter which, have gone already.
@@ -211,8 +211,8 @@ def test_two_runs_at_once_take_the_same_machines(
 
 def test_what_is_in_use_goes_last() -> None:
     members = [
-        Member("used", "az1", Status.ALLOCATED, in_use=True),
-        Member("full", "az1", Status.DEPLOYED),
-        Member("other", "az2", Status.DEPLOYED),
+        ZonedMachine("used", "az1", Status.ALLOCATED, in_use=True),
+        ZonedMachine("full", "az1", Status.DEPLOYED),
+        ZonedMachine("other", "az2", Status.DEPLOYED),
     ]
     assert [victim.system_id for victim in victims(members, 3)] == ["full", "other", "used"]

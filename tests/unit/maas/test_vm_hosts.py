@@ -20,7 +20,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pur
     remarks,
     rooms,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import Wished, tag_changes
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import (
+    VMHostFields,
+    tag_changes,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.guests import Guest, guests, in_words
 
 NOW = datetime(2026, 11, 1, tzinfo=timezone.utc)
@@ -133,7 +136,7 @@ def test_every_reason_is_of_a_kind_and_ends_in_a_hint() -> None:
 def test_only_tags_of_people_are_taken_away(
     present: list[str], wished: list[str] | None, purge: bool, added: list[str], removed: list[str]
 ) -> None:
-    assert tag_changes(present, Wished(tags=wished, purge_tags=purge)) == (added, removed)
+    assert tag_changes(present, VMHostFields(tags=wished, purge_tags=purge)) == (added, removed)
 
 
 def test_guests_are_machines_and_notes_of_one_host() -> None:

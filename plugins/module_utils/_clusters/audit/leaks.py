@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.state import Remains, gather
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.state import LeftoverState, gather
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import domains_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import claim_to_erase, tag_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
@@ -22,11 +22,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
     LEAVING,
-    Named,
+    MachineNames,
     belonging,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import PAUSED, Object
@@ -91,19 +91,19 @@ class Leak:
         }
 
 
-def find(task: Task, seen: Sight | tuple[str, str], noted: Any = None) -> list[Leak]:
+def find(task: Task, seen: ClusterSnapshot | tuple[str, str], noted: Any = None) -> list[Leak]:
     """What a hosted cluster has left, or what of it is wrong while it is there."""
-    namespace, name = (seen.namespace, seen.name) if isinstance(seen, Sight) else seen
+    namespace, name = (seen.namespace, seen.name) if isinstance(seen, ClusterSnapshot) else seen
     return leaks_in(gather(task, namespace, name, noted))
 
 
-def leaks_in(remains: Remains) -> list[Leak]:
+def leaks_in(remains: LeftoverState) -> list[Leak]:
     """What of all that is left of this cluster, in the order of KINDS."""
     found = [leak for look in LOOKS for leak in look(remains)]
     return sorted(found, key=lambda leak: (KINDS.index(leak.kind), VERDICTS.index(leak.verdict), leak.object))
 
 
-def _machines(remains: Remains) -> Iterator[Leak]:
+def _machines(remains: LeftoverState) -> Iterator[Leak]:
     named = remains.named
     told = set()
     for machine in remains.held or ():
@@ -149,7 +149,7 @@ def _machines(remains: Remains) -> Iterator[Leak]:
             )
 
 
-def _provider_ids(remains: Remains) -> Iterator[Leak]:
+def _provider_ids(remains: LeftoverState) -> Iterator[Leak]:
     """MaasMachines of this cluster that name a machine which is somebody else's: deleting them releases it."""
     held = {machine["system_id"]: machine for machine in remains.held or ()}
     nodes = {
@@ -170,7 +170,7 @@ def _provider_ids(remains: Remains) -> Iterator[Leak]:
             for one in remains.maas_machines
             if system_id_of(one) == system_id and one is not body
         )
-        named = Named(body, remains.label, nodes.get(name_of(body), ""), rivals)
+        named = MachineNames(body, remains.label, nodes.get(name_of(body), ""), rivals)
         found = belonging(held[system_id], named, remains.owners)
         if _mark(held[system_id]) == remains.label:
             # Whoever else names it is in the wrong, and is told below.
@@ -211,7 +211,7 @@ def _how_to_pause(body: Object) -> str:
     return f"Pause it: kubectl -n {place} annotate maasmachine {name_of(body)} {PAUSED}=true."
 
 
-def _vms(remains: Remains) -> Iterator[Leak]:
+def _vms(remains: LeftoverState) -> Iterator[Leak]:
     named = remains.named
     pools = {*remains.memory.node_pools, *(name_of(body) for body in remains.node_pools)}
     known = {name_of(body) for body in remains.maas_machines}
@@ -233,7 +233,7 @@ def _vms(remains: Remains) -> Iterator[Leak]:
         )
 
 
-def _dns(remains: Remains) -> Iterator[Leak]:
+def _dns(remains: LeftoverState) -> Iterator[Leak]:
     if remains.is_there:
         return
     living = [other for other in remains.others if not is_deleted(other)]
@@ -253,7 +253,7 @@ def _dns(remains: Remains) -> Iterator[Leak]:
             yield Leak("dns_record", fqdn, f"{whose}, and the cluster is gone", "Remove it with the module dns_record.")
 
 
-def _reservations(remains: Remains) -> Iterator[Leak]:
+def _reservations(remains: LeftoverState) -> Iterator[Leak]:
     if remains.is_there:
         return
     for one in remains.reservations or ():
@@ -269,7 +269,7 @@ def _reservations(remains: Remains) -> Iterator[Leak]:
             )
 
 
-def _tags(remains: Remains) -> Iterator[Leak]:
+def _tags(remains: LeftoverState) -> Iterator[Leak]:
     mine = [name for name in dict.fromkeys((remains.infra_id, remains.memory.infra_id)) if name]
     for tag in remains.tags or ():
         name = str(tag["name"])
@@ -294,7 +294,7 @@ def _tags(remains: Remains) -> Iterator[Leak]:
         )
 
 
-def _namespaces(remains: Remains) -> Iterator[Leak]:
+def _namespaces(remains: LeftoverState) -> Iterator[Leak]:
     place = remains.place
     if place is None or remains.is_there:
         return
@@ -334,7 +334,7 @@ def _namespaces(remains: Remains) -> Iterator[Leak]:
     )
 
 
-def _volumes(remains: Remains) -> Iterator[Leak]:
+def _volumes(remains: LeftoverState) -> Iterator[Leak]:
     for body in remains.volumes or ():
         spec = body.get("spec") or {}
         claim = spec.get("claimRef") or {}
@@ -351,7 +351,7 @@ def _volumes(remains: Remains) -> Iterator[Leak]:
         )
 
 
-def _secrets(remains: Remains) -> Iterator[Leak]:
+def _secrets(remains: LeftoverState) -> Iterator[Leak]:
     for kind, bodies in (("secret", remains.secrets), ("config_map", remains.config_maps)):
         for body in bodies or ():
             found = None if remains.is_there else _kept_object(remains, kind, body)
@@ -359,7 +359,7 @@ def _secrets(remains: Remains) -> Iterator[Leak]:
                 yield found
 
 
-def _kept_object(remains: Remains, kind: str, body: Object) -> Leak | None:
+def _kept_object(remains: LeftoverState, kind: str, body: Object) -> Leak | None:
     metadata = body["metadata"]
     labels, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     name = f"{body['kind']} {metadata.get('namespace')}/{name_of(body)}"
@@ -387,7 +387,7 @@ def _kept_object(remains: Remains, kind: str, body: Object) -> Leak | None:
     return Leak(kind, name, f"{why}, and this collection did not make it", "Delete it if no one needs it.", "kept")
 
 
-def _pools(remains: Remains) -> Iterator[Leak]:
+def _pools(remains: LeftoverState) -> Iterator[Leak]:
     if remains.cluster is not None:
         return
     for body in remains.node_pools:
@@ -399,7 +399,7 @@ def _pools(remains: Remains) -> Iterator[Leak]:
         )
 
 
-def _roles(remains: Remains) -> Iterator[Leak]:
+def _roles(remains: LeftoverState) -> Iterator[Leak]:
     for body in remains.roles or ():
         labels, name = body["metadata"].get("labels") or {}, name_of(body)
         owner = (labels.get(OWNER_NAMESPACE), labels.get(OWNER_NAME))
@@ -422,7 +422,7 @@ def _roles(remains: Remains) -> Iterator[Leak]:
             )
 
 
-LOOKS: Sequence[Callable[[Remains], Iterator[Leak]]] = (
+LOOKS: Sequence[Callable[[LeftoverState], Iterator[Leak]]] = (
     _machines,
     _provider_ids,
     _vms,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
     deleting,
     name_of,
@@ -39,8 +39,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     NODE_POOLS,
     PERSISTENT_VOLUMES,
     SECRETS,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
@@ -49,7 +49,7 @@ AT_ONCE = 6
 
 
 @dataclass(frozen=True)
-class Memory:
+class ClusterRecord:
     """What was noted of the cluster before, if anything was: it names what nothing else attributes any more."""
 
     system_ids: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ class Memory:
     infra_id: str = ""
 
     @classmethod
-    def of(cls, noted: Any) -> Memory:
+    def of(cls, noted: Any) -> ClusterRecord:
         """Out of the result of `hosted_cluster_info`, of `hosted_cluster` with state absent, or any part of those."""
         found: dict[str, set[str]] = {name: set() for name in WORTH_NOTING}
         for key, value in _walk(noted):
@@ -94,12 +94,12 @@ def _walk(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Remains:
+class LeftoverState:
     """All that was read; what could not be is None, and its reason is in `unchecked`."""
 
     namespace: str
     name: str
-    memory: Memory = field(default_factory=Memory)
+    memory: ClusterRecord = field(default_factory=ClusterRecord)
     cluster: Object | None = None
     others: Sequence[Object] = ()
     # In all namespaces, or in the control plane's alone for a user who may not look further.
@@ -164,9 +164,9 @@ class Remains:
 # -- reading -------------------------------------------------------------------------------------------
 
 
-def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Remains:
+def gather(task: Task, namespace: str, name: str, noted: Any = None) -> LeftoverState:
     """Look wherever something may be left. What this user may not read is told as unchecked."""
-    memory = Memory.of(noted)
+    memory = ClusterRecord.of(noted)
     place = control_plane_namespace(namespace, name)
     answers, unchecked = _answered({**_kube_looks(task, namespace, place), **_maas_looks(task, memory)})
     if not _reaches_maas(task):
@@ -183,8 +183,8 @@ def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Remains:
     everywhere = answers.get("all_maas_machines")
     owners: frozenset[str] = frozenset()
     if _reaches_maas(task) and answers.get("held") is not None:
-        owners = Caretakers(task, namespace, name).owners(Machines(task.maas).me)
-    remains = Remains(
+        owners = Controllers(task, namespace, name).owners(Machines(task.maas).me)
+    remains = LeftoverState(
         namespace=namespace,
         name=name,
         memory=memory,
@@ -220,7 +220,7 @@ Look = Callable[[], Any]
 def _kube_looks(task: Task, namespace: str, place: str) -> dict[str, Look]:
     kube = task.kube
 
-    def listed(kind: Kind, where: str = "") -> Look:
+    def listed(kind: ObjectKind, where: str = "") -> Look:
         return lambda: kube.list(kind, where)
 
     return {
@@ -241,7 +241,7 @@ def _kube_looks(task: Task, namespace: str, place: str) -> dict[str, Look]:
     }
 
 
-def _maas_looks(task: Task, memory: Memory) -> dict[str, Look]:
+def _maas_looks(task: Task, memory: ClusterRecord) -> dict[str, Look]:
     if not _reaches_maas(task):
         return {}
     maas, machines = task.maas, Machines(task.maas)

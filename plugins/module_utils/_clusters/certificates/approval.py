@@ -18,21 +18,21 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
     MAX_AGE,
     SIGNERS,
     STRANGE,
-    Host,
-    Node,
-    Request,
-    Verdict,
+    CertificateRequest,
+    CsrVerdict,
+    KnownMachine,
+    KnownNode,
     judge,
     waiting_requests,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.signing_request import read
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
-    Named,
+    MachineNames,
     belonging,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CSRS, NODES, Object
@@ -63,12 +63,12 @@ CHANGED, GONE_MEANWHILE = "changed", frozenset({"conflict", "not_found"})
 def approve_due(
     task: Task,
     hosted: Kube,
-    seen: Sight,
+    seen: ClusterSnapshot,
     approved: Collection[str] = (),
     *,
     owners: Callable[[Machines], Collection[str]],
     max_age: float = MAX_AGE,
-) -> list[Verdict]:
+) -> list[CsrVerdict]:
     """One tick of a wait: approve what is due, and say why the rest is not.
 
     What is seen may be late: `approved` are the requests that are approved by now. MAAS is asked once for all machines,
@@ -90,12 +90,12 @@ def approve_due(
     return approve(hosted, seen, look(seen, machines, users, approved=approved, max_age=max_age))
 
 
-def owners_of(task: Task, seen: Sight, machines: Machines) -> frozenset[str]:
+def owners_of(task: Task, seen: ClusterSnapshot, machines: Machines) -> frozenset[str]:
     """The users of MAAS in whose name the cluster's provider may hold machines; empty if that cannot be told."""
-    return Caretakers(task, seen.namespace, seen.name).known_owners(machines)
+    return Controllers(task, seen.namespace, seen.name).known_owners(machines)
 
 
-def in_maas(machines: Machines, seen: Sight, approved: Collection[str] = ()) -> dict[str, Machine]:
+def in_maas(machines: Machines, seen: ClusterSnapshot, approved: Collection[str] = ()) -> dict[str, Machine]:
     """The cluster's machines as MAAS has them, a hundred a request, if any kubelet waits for an answer."""
     if not waiting_requests(requests_of(seen, approved)):
         return {}
@@ -104,7 +104,7 @@ def in_maas(machines: Machines, seen: Sight, approved: Collection[str] = ()) -> 
 
 
 def look(
-    seen: Sight,
+    seen: ClusterSnapshot,
     machines: Mapping[str, Machine],
     owners: Collection[str] = (),
     now: float | None = None,
@@ -112,20 +112,20 @@ def look(
     approved: Collection[str] = (),
     max_age: float = MAX_AGE,
     reissue: Collection[str] = (),
-) -> list[Verdict]:
+) -> list[CsrVerdict]:
     """A verdict on each request that waits. Sends nothing; `machines` are those of `in_maas`, `owners` of `owners_of`.
 
     Without `owners`, who holds a machine in MAAS is not looked at. What is seen may be late: `approved` are by now.
     """
     if not pending(seen):
         return []
-    nodes = [Node(_name(body), system_id_of(body)) for body in seen.nodes or ()]
+    nodes = [KnownNode(_name(body), system_id_of(body)) for body in seen.nodes or ()]
     moment = time.time() if now is None else now
     hosts = hosts_of(seen, machines, owners)
     return judge(requests_of(seen, approved), hosts, nodes, moment, max_age, reissue)
 
 
-def approve(hosted: Kube, seen: Sight, verdicts: Iterable[Verdict]) -> list[Verdict]:
+def approve(hosted: Kube, seen: ClusterSnapshot, verdicts: Iterable[CsrVerdict]) -> list[CsrVerdict]:
     """Carry out the verdicts; those whose approval the API did not take come back as not approved.
 
     A machine that has a Node by now gets no second client certificate, whatever was seen.
@@ -137,7 +137,7 @@ def approve(hosted: Kube, seen: Sight, verdicts: Iterable[Verdict]) -> list[Verd
     ]
 
 
-def _rivals(requests: Mapping[str, Object], judged: Sequence[Verdict]) -> dict[str, list[str]]:
+def _rivals(requests: Mapping[str, Object], judged: Sequence[CsrVerdict]) -> dict[str, list[str]]:
     """For each request of a client that is approved: those of the same machine with other keys that wait."""
     of_machine: dict[str, list[str]] = defaultdict(list)
     for one in judged:
@@ -152,17 +152,17 @@ def _rivals(requests: Mapping[str, Object], judged: Sequence[Verdict]) -> dict[s
     }
 
 
-def pending(seen: Sight) -> list[Object]:
+def pending(seen: ClusterSnapshot) -> list[Object]:
     """The requests that nobody has approved or denied."""
     return [body for body in seen.requests or () if not _conditions(body)]
 
 
-def requests_of(seen: Sight, approved: Collection[str] = ()) -> list[Request]:
+def requests_of(seen: ClusterSnapshot, approved: Collection[str] = ()) -> list[CertificateRequest]:
     """All requests, those that were answered as well, and `approved` among these."""
     return [_request(body, _outcome(body, approved)) for body in seen.requests or ()]
 
 
-def _approved(hosted: Kube, request: Object, verdict: Verdict, rivals: Iterable[str]) -> Verdict:
+def _approved(hosted: Kube, request: Object, verdict: CsrVerdict, rivals: Iterable[str]) -> CsrVerdict:
     try:
         if verdict.kind == "client" and hosted.get(NODES, verdict.node) is not None:
             return verdict.refused("node_exists", f"The machine has the Node {verdict.node} by now.")
@@ -197,7 +197,9 @@ def _pass_over(hosted: Kube, rival: str, name: str) -> bool:
 # -- the machines of a cluster, vouched for or not --------------------------------------------------------------------
 
 
-def hosts_of(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str] = ()) -> list[Host]:
+def hosts_of(
+    seen: ClusterSnapshot, machines: Mapping[str, Machine], owners: Collection[str] = ()
+) -> list[KnownMachine]:
     """Each machine that a MaasMachine of the cluster names, with what MAAS says about it."""
     by_reference = {_reference(body): body for body in seen.machines}
     named: dict[str, list[Object]] = defaultdict(list)
@@ -212,20 +214,20 @@ def hosts_of(seen: Sight, machines: Mapping[str, Machine], owners: Collection[st
 
 
 def _host(
-    seen: Sight,
+    seen: ClusterSnapshot,
     maas_machine: Object,
     owner: Object | None,
     machine: Machine | None,
     rivals: Sequence[str],
     owners: Collection[str],
-) -> Host:
+) -> KnownMachine:
     body = owner if owner is not None else maas_machine
     node = str((((owner or {}).get("status") or {}).get("nodeRef") or {}).get("name") or "")
     doubt, says = _doubt(seen, maas_machine, owner, machine, node, rivals, owners)
     known = machine or {}
     # Without MAAS's word, the provider's tells at least which machine a request is about.
     names = [known.get("hostname"), known.get("fqdn")] if machine is not None else _told_names(maas_machine)
-    return Host(
+    return KnownMachine(
         name=_name(body),
         system_id=system_id_of(maas_machine),
         names=frozenset(str(name).lower().rstrip(".") for name in names if name),
@@ -238,7 +240,7 @@ def _host(
 
 
 def _doubt(
-    seen: Sight,
+    seen: ClusterSnapshot,
     maas_machine: Object,
     owner: Object | None,
     machine: Machine | None,
@@ -254,7 +256,7 @@ def _doubt(
     status = Status(machine["status"])
     if status not in VOUCHED:
         return "not_deployed", f"MAAS says that {called} is {status.label}."
-    verdict = belonging(machine, Named(maas_machine, seen.label, node, rivals), owners)
+    verdict = belonging(machine, MachineNames(maas_machine, seen.label, node, rivals), owners)
     if verdict.verdict != "ours":
         return DOUBTS[verdict.verdict], f"{called} may be somebody else's: {verdict.reason}."
     if owner is None:
@@ -295,7 +297,7 @@ def _outcome(body: Object, approved: Collection[str]) -> str:
     return "approved" if "Approved" in said and "Denied" not in said else "denied"
 
 
-def _request(body: Object, outcome: str) -> Request:
+def _request(body: Object, outcome: str) -> CertificateRequest:
     spec = body["spec"]
     asked, trouble = None, ""
     if spec["signerName"] in SIGNERS:
@@ -303,7 +305,7 @@ def _request(body: Object, outcome: str) -> Request:
             asked = read(str(spec.get("request") or ""))
         except ValueError as error:
             trouble = str(error)
-    return Request(
+    return CertificateRequest(
         name=_name(body),
         signer=str(spec["signerName"]),
         username=str(spec.get("username") or ""),

@@ -18,11 +18,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
     NODE_USER,
     SERVING,
     SKEW,
-    Verdict,
+    CsrVerdict,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.pool_progress import node_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import condition
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import MissingCertificate, Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import (
+    ClusterSnapshot,
+    MissingCertificate,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import Clock
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
@@ -41,21 +44,21 @@ UNREAD = "certificates of nodes: not looked at, because the API of the hosted cl
 class MissingCertificates:
     """Tells it from one look to the next. `verdicts` are those on the requests that wait, by name."""
 
-    def __init__(self, clock: Clock, verdicts: Callable[[], Mapping[str, Verdict]]) -> None:
+    def __init__(self, clock: Clock, verdicts: Callable[[], Mapping[str, CsrVerdict]]) -> None:
         self._clock, self._verdicts = clock, verdicts
         self._unread_since: float | None = None
         self._silent_since: dict[str, float] = {}
         self._before: Mapping[str, MissingCertificate] = {}
         self.lines: Mapping[str, str] = {}
 
-    def seen(self, sight: Sight) -> Sight:
+    def seen(self, sight: ClusterSnapshot) -> ClusterSnapshot:
         """The same sight, with the certificates that are waited for."""
         self._unread_since, self.lines = None, {}
         verdicts = self._verdicts()
         found = {**self._of_clients(sight, verdicts), **self._of_servers(sight, verdicts)}
         return replace(sight, certificates=found)
 
-    def unread(self, sight: Sight, *, is_silent: bool = False) -> Sight:
+    def unread(self, sight: ClusterSnapshot, *, is_silent: bool = False) -> ClusterSnapshot:
         """The same sight, when certificates are all that is not known: for a while, that is a reason to go on.
 
         Not for an API of which it is known that it is silent: its nodes may soon count as lost.
@@ -68,7 +71,7 @@ class MissingCertificates:
         return sight
 
     @staticmethod
-    def _of_clients(sight: Sight, verdicts: Mapping[str, Verdict]) -> Mapping[str, MissingCertificate]:
+    def _of_clients(sight: ClusterSnapshot, verdicts: Mapping[str, CsrVerdict]) -> Mapping[str, MissingCertificate]:
         """The machines that have asked to be a node and are not let in."""
         joined = {name_of(each) for each in sight.machines if text(each, "status", "nodeRef", "name")}
         refused = [each for each in verdicts.values() if each.kind == "client" and each.machine and not each.approved]
@@ -78,7 +81,9 @@ class MissingCertificates:
             if each.machine not in joined and not each.superseded
         }
 
-    def _of_servers(self, sight: Sight, verdicts: Mapping[str, Verdict]) -> Mapping[str, MissingCertificate]:
+    def _of_servers(
+        self, sight: ClusterSnapshot, verdicts: Mapping[str, CsrVerdict]
+    ) -> Mapping[str, MissingCertificate]:
         """The Nodes whose newest request for a serving certificate has brought none."""
         newest = _newest_by_user(sight)
         found = {}
@@ -96,7 +101,7 @@ class MissingCertificates:
         return found
 
     def _requested(
-        self, machine: Object, request: Object, verdicts: Mapping[str, Verdict]
+        self, machine: Object, request: Object, verdicts: Mapping[str, CsrVerdict]
     ) -> MissingCertificate | None:
         """A kubelet that has just asked again for what was refused is refused until its new request is judged."""
         before = self._before.get(name_of(machine))
@@ -113,7 +118,7 @@ class MissingCertificates:
         return MissingCertificate("it has not asked for its serving certificate yet")
 
 
-def _newest_by_user(sight: Sight) -> Mapping[str, Object]:
+def _newest_by_user(sight: ClusterSnapshot) -> Mapping[str, Object]:
     found: dict[str, Object] = {}
     for each in sight.requests or ():
         if text(each, "spec", "signerName") == SERVING:
@@ -132,7 +137,7 @@ def _is_of(machine: Object, request: Object) -> bool:
     return asked is None or born is None or asked >= born - SKEW
 
 
-def _missing(request: Object, verdicts: Mapping[str, Verdict]) -> MissingCertificate | None:
+def _missing(request: Object, verdicts: Mapping[str, CsrVerdict]) -> MissingCertificate | None:
     if text(request, "status", "certificate"):
         return None
     what = "its serving certificate"
@@ -148,7 +153,7 @@ def _missing(request: Object, verdicts: Mapping[str, Verdict]) -> MissingCertifi
     return _refused(verdict, what)
 
 
-def _refused(verdict: Verdict, what: str) -> MissingCertificate:
+def _refused(verdict: CsrVerdict, what: str) -> MissingCertificate:
     said = "waits" if verdict.passing else "is not approved"
     # A request of the bootstrap user may be anybody's: it ends no wait.
     refused = not verdict.passing and verdict.kind == "serving"

@@ -16,9 +16,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certific
     look,
     owners_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrVerdict
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import hosted_api, sight
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
@@ -77,13 +77,13 @@ def converge_requests(task: Task) -> Result:
     )
 
 
-def shown(verdict: Verdict, predicted: bool = False) -> dict[str, Any]:
+def shown(verdict: CsrVerdict, predicted: bool = False) -> dict[str, Any]:
     """A verdict as results show it."""
     said = {**vars(verdict), "age": round(verdict.age), "passing": verdict.passing}
     return {**said, "predicted": True} if predicted and verdict.approved else said
 
 
-def _must_own_machines(seen: Sight) -> None:
+def _must_own_machines(seen: ClusterSnapshot) -> None:
     if seen.cluster is None:
         raise Failure(
             "not_found",
@@ -101,7 +101,7 @@ def _must_own_machines(seen: Sight) -> None:
         )
 
 
-def _hosted(task: Task, seen: Sight) -> Kube:
+def _hosted(task: Task, seen: ClusterSnapshot) -> Kube:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 
@@ -119,7 +119,7 @@ def _hosted(task: Task, seen: Sight) -> Kube:
     return hosted
 
 
-def _of_hosted_api(failure: Failure, seen: Sight, hosted: Kube) -> Failure:
+def _of_hosted_api(failure: Failure, seen: ClusterSnapshot, hosted: Kube) -> Failure:
     """A failure that says whose API it is about."""
     return replace(
         failure,
@@ -130,7 +130,7 @@ def _of_hosted_api(failure: Failure, seen: Sight, hosted: Kube) -> Failure:
     )
 
 
-def _step(verdict: Verdict) -> Step:
+def _step(verdict: CsrVerdict) -> Step:
     return Step(
         "approve",
         f"certificate request {verdict.name}",

@@ -14,7 +14,7 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Asked
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrContent
 from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
 
 MISSING: ImportError | None = None
@@ -34,7 +34,7 @@ LONGEST = 1 << 17
 USUAL, KEPT = 1 << 13, 1 << 13
 
 
-def read(encoded: str) -> Asked:
+def read(encoded: str) -> CsrContent:
     """What a request in base64 of PEM, as Kubernetes keeps it, asks for. A ValueError says why it cannot be read."""
     if MISSING:
         raise missing_library(MISSING, "cryptography")
@@ -45,11 +45,11 @@ def read(encoded: str) -> Asked:
 
 
 @lru_cache(maxsize=KEPT)
-def _kept(encoded: str) -> Asked | str:
+def _kept(encoded: str) -> CsrContent | str:
     return _read(encoded)
 
 
-def _read(encoded: str) -> Asked | str:
+def _read(encoded: str) -> CsrContent | str:
     """What it asks for, or why it cannot be read."""
     try:
         return _whole(_parsed(_decoded(encoded)))
@@ -57,7 +57,7 @@ def _read(encoded: str) -> Asked | str:
         return str(error)
 
 
-def _whole(request: Any) -> Asked:
+def _whole(request: Any) -> CsrContent:
     try:
         whole = request.is_signature_valid
         asked = _asked(request)
@@ -93,7 +93,7 @@ def _parsed(pem: bytes) -> Any:
         raise ValueError("it is no certificate request") from None
 
 
-def _asked(request: Any) -> Asked:
+def _asked(request: Any) -> CsrContent:
     public = request.public_key()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -103,7 +103,7 @@ def _asked(request: Any) -> Asked:
     other_extensions = [_called(one.oid) for one in extensions if one.oid != x509.SubjectAlternativeName.oid]
     names = [name for one in extensions if one.oid == x509.SubjectAlternativeName.oid for name in one.value]
     plain = (x509.DNSName, x509.IPAddress)
-    return Asked(
+    return CsrContent(
         organizations=[str(one.value) for one in subject if one.oid == wanted[0]],
         common_names=[str(one.value) for one in subject if one.oid == wanted[1]],
         other_subject=[f"{_called(one.oid)}={one.value}" for one in subject if one.oid not in wanted],

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    Scene,
+    DeletionState,
     deleting,
     finalizers,
 )
@@ -30,12 +30,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     HOSTED_CLUSTERS,
     MAAS_MACHINES,
     SECRETS,
-    Kind,
     Object,
+    ObjectKind,
     kind_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import Connection, endpoint
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection, endpoint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 
 BESIDE = ("capi-provider", "cluster-api", "control-plane-operator")
@@ -47,16 +47,16 @@ MAAS_TIMEOUT = 10.0
 AT_ONCE = 6
 
 
-class Caretakers:
+class Controllers:
     """Looks into one cluster's programs, the key that its provider has, and its machines in MAAS."""
 
     def __init__(self, task: Task, namespace: str, name: str) -> None:
         self._task = task
         self._namespace, self._name = namespace, name
         self._place = control_plane_namespace(namespace, name)
-        self._kinds: dict[tuple[str, str], Kind] = {}
+        self._kinds: dict[tuple[str, str], ObjectKind] = {}
 
-    def detailed(self, scene: Scene) -> Scene:
+    def detailed(self, scene: DeletionState) -> DeletionState:
         """The scene with all that explains why it stands still."""
         operator_namespace, operator = self._operator()
         programs: dict[str, Object | None] = {}
@@ -126,7 +126,9 @@ class Caretakers:
     def _maas(self, key: str) -> Client:
         """The MAAS of the task, with another key. What a Secret calls MAAS is not asked: its owner may answer there."""
         params = {**self._task.params, "maas_api_key": key, "maas_timeout": MAAS_TIMEOUT}
-        return self._task.joined(Client(Connection.from_params(params, self._task.environment), clock=self._task.clock))
+        return self._task.joined(
+            Client(MaasConnection.from_params(params, self._task.environment), clock=self._task.clock)
+        )
 
     def _is_here(self, given: str) -> bool:
         """Whether that is the MAAS of the task, as far as its URL tells: a provider may reach it by another one."""
@@ -187,13 +189,13 @@ class Caretakers:
                     self._kinds[body["apiVersion"], body["kind"]] = kind
         return sorted(found, key=lambda body: (body["kind"], body["metadata"]["name"]))
 
-    def _all_kinds(self) -> Iterable[Kind]:
+    def _all_kinds(self) -> Iterable[ObjectKind]:
         kube = self._task.kube
         try:
             versions = kube.apis()
         except Failure:
             return ()
-        kinds: dict[str, Kind] = {}
+        kinds: dict[str, ObjectKind] = {}
         for version in versions:
             try:
                 for kind in kube.kinds(version, listable=True).values():
@@ -202,7 +204,7 @@ class Caretakers:
                 continue
         return kinds.values()
 
-    def kind_of(self, body: Object) -> Kind:
+    def kind_of(self, body: Object) -> ObjectKind:
         """The kind of an object, of those found in the namespace as well."""
         known = self._kinds.get((body["apiVersion"], body["kind"]))
         return known if known is not None else kind_of(body)

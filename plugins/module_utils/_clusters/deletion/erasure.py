@@ -33,17 +33,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Op,
-    Refusal,
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleFailure,
+    LifecycleStep,
+    MachineOp,
+    MachineSpec,
     Situation,
     State,
-    Step,
-    Wish,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import Requests
 
 # What became of a machine: erased and free again; taken by somebody else before it could be erased; failed; or still on
@@ -55,7 +55,7 @@ UNERASED = frozenset({Status.FAILED_DISK_ERASING, Status.FAILED_RELEASING})
 
 
 @dataclass(frozen=True)
-class Erasure:
+class MachineErasure:
     """One machine, and how far its erasure has come."""
 
     system_id: str
@@ -87,7 +87,7 @@ def claim_to_erase(cluster: str) -> str:
     return f"erase/{cluster}"
 
 
-def progress_of(machine: Mapping[str, Any] | None, one: Erasure, claim: str) -> Erasure:
+def progress_of(machine: Mapping[str, Any] | None, one: MachineErasure, claim: str) -> MachineErasure:
     """How far a machine has come whose erasure was asked for: pure, from what MAAS says of it now."""
     if machine is None:
         return replace(one, outcome="erased", reason="it was a virtual machine, which goes when it is released")
@@ -105,7 +105,7 @@ def progress_of(machine: Mapping[str, Any] | None, one: Erasure, claim: str) -> 
     return replace(one, outcome="erased", reason="its disks were erased")
 
 
-class Erasing:
+class DiskErasure:
     """Claims machines that are free, and gives them back with their disks erased."""
 
     def __init__(self, task: Task, patience: Patience, claim: str, cluster: str = "") -> None:
@@ -164,13 +164,13 @@ class Erasing:
 
     # -- erasing ----------------------------------------------------------------------------------------------
 
-    def erase(self, machines: Iterable[Machine], *, wait: bool = True) -> list[Erasure]:
+    def erase(self, machines: Iterable[Machine], *, wait: bool = True) -> list[MachineErasure]:
         """Erase those that are free, and those that an earlier run left under the claim."""
         known = {machine["system_id"]: machine for machine in machines}
         left = self._machines.of_claim(self.claim)
         known.update(left)
         begun = [
-            outcome if isinstance(outcome, Erasure) else self._failed(machine, outcome)
+            outcome if isinstance(outcome, MachineErasure) else self._failed(machine, outcome)
             for machine, outcome in each(list(known.values()), lambda machine: self._begun(machine, left))
         ]
         begun.sort(key=lambda one: one.hostname or one.system_id)
@@ -178,14 +178,14 @@ class Erasing:
         self.forget(one.system_id for one in ended if one.outcome in ("erased", "taken", "gone"))
         return ended
 
-    def _failed(self, machine: Machine, failure: Failure) -> Erasure:
+    def _failed(self, machine: Machine, failure: Failure) -> MachineErasure:
         if failure.kind in ("credentials", *PASSING):
             raise failure
-        return Erasure(machine["system_id"], address(machine), "failed", str(failure).rstrip("."))
+        return MachineErasure(machine["system_id"], address(machine), "failed", str(failure).rstrip("."))
 
-    def _begun(self, machine: Machine, left: Mapping[str, Machine]) -> Erasure:
+    def _begun(self, machine: Machine, left: Mapping[str, Machine]) -> MachineErasure:
         """Claim the machine and release it with erasure. Runs in a thread."""
-        one = Erasure(machine["system_id"], address(machine))
+        one = MachineErasure(machine["system_id"], address(machine))
         now = self._machines.get(one.system_id)
         if now is None:
             return replace(one, outcome="gone", reason="MAAS does not know it any more")
@@ -193,14 +193,14 @@ class Erasing:
             return replace(one, outcome="leaving", reason=f"it is {Status(now['status']).label}")
         if one.system_id not in left:
             taken = self._claimed(now, one)
-            if isinstance(taken, Erasure):
+            if isinstance(taken, MachineErasure):
                 return taken
             now = taken
         if Status(now["status"]) in LEAVING:
             return progress_of(now, one, self.claim)
         return self._released(now, one)
 
-    def _gone_on(self, machine: Machine | None, one: Erasure) -> Erasure:
+    def _gone_on(self, machine: Machine | None, one: MachineErasure) -> MachineErasure:
         """What is to be said, or done, of a machine that was seen anew."""
         if one.outcome != "leaving":
             return progress_of(machine, one, self.claim)
@@ -211,13 +211,13 @@ class Erasing:
         except Failure as failure:
             return self._failed({"system_id": one.system_id, "hostname": one.hostname}, failure)
 
-    def _claimed(self, machine: Machine, one: Erasure) -> Machine | Erasure:
+    def _claimed(self, machine: Machine, one: MachineErasure) -> Machine | MachineErasure:
         """The machine under our claim, or who has it. Only what is Ready is asked for: nobody loses anything."""
         status = Status(machine["status"])
         if status is not Status.READY:
             return self._not_to_be_had(machine, one)
-        step = lifecycle.next_step(Situation.of(machine, self._machines.me), Wish(state=State.ALLOCATED))
-        if not isinstance(step, Step) or step.op is not Op.ALLOCATE:
+        step = lifecycle.next_step(Situation.of(machine, self._machines.me), MachineSpec(state=State.ALLOCATED))
+        if not isinstance(step, LifecycleStep) or step.op is not MachineOp.ALLOCATE:
             return self._not_to_be_had(machine, one)
         form = {"agent_name": self.claim, "comment": "Claimed to be erased"}
         try:
@@ -228,10 +228,10 @@ class Erasing:
                 raise
             return self._not_to_be_had(now, one)
         self.changed = True
-        change = Change("annotate", marked(self.claim), op="set_workload_annotations")
+        change = MachineChange("annotate", marked(self.claim), op="set_workload_annotations")
         return self._requests.change(held or machine, change, one.title)
 
-    def _not_to_be_had(self, machine: Machine, one: Erasure) -> Erasure:
+    def _not_to_be_had(self, machine: Machine, one: MachineErasure) -> MachineErasure:
         """Who has a machine that was to be erased, or why nobody can have it."""
         status, claim = Status(machine["status"]), claim_of(machine)
         if status in UNERASED and not claim:
@@ -245,21 +245,21 @@ class Erasing:
         why = f"{who} has taken it meanwhile (it is {status.label}), so its disks were not erased"
         return replace(one, outcome="taken", reason=why)
 
-    def _released(self, machine: Machine, one: Erasure) -> Erasure:
+    def _released(self, machine: Machine, one: MachineErasure) -> MachineErasure:
         situation = replace(Situation.of(machine, self._machines.me), claim="")
-        step = lifecycle.next_step(situation, Wish(state=State.READY, erase=True, recover=UNERASED))
-        if not isinstance(step, Step) or step.op is not Op.RELEASE:
-            why = step.reason.rstrip(".") if isinstance(step, Refusal) else f"it is {situation.status}"
+        step = lifecycle.next_step(situation, MachineSpec(state=State.READY, erase=True, recover=UNERASED))
+        if not isinstance(step, LifecycleStep) or step.op is not MachineOp.RELEASE:
+            why = step.reason.rstrip(".") if isinstance(step, LifecycleFailure) else f"it is {situation.status}"
             return replace(one, outcome="failed", reason=why)
         now = self._requests.send(step, machine, step.params, "", one.title)
         self.changed = True
         return progress_of(now, one, self.claim)
 
-    def _until_erased(self, begun: Sequence[Erasure]) -> list[Erasure]:
+    def _until_erased(self, begun: Sequence[MachineErasure]) -> list[MachineErasure]:
         """All of them, when none is being erased any more or the time is up."""
         found = list(begun)
 
-        def look() -> list[Erasure]:
+        def look() -> list[MachineErasure]:
             nonlocal found
             waiting = [one.system_id for one in found if one.outcome in UNDER_WAY]
             if not waiting:
@@ -274,7 +274,7 @@ class Erasing:
             self._task.trace_requests()
             return found
 
-        def line(seen: list[Erasure]) -> str:
+        def line(seen: list[MachineErasure]) -> str:
             counted = Counter(one.outcome for one in seen)
             return ", ".join(f"{number}/{len(seen)} {word}" for word, number in sorted(counted.items()))
 
@@ -284,7 +284,7 @@ class Erasing:
     # -- telling ----------------------------------------------------------------------------------------------
 
     @staticmethod
-    def failure(ended: Iterable[Erasure]) -> Failure | None:
+    def failure(ended: Iterable[MachineErasure]) -> Failure | None:
         """What a task fails with when something was not erased that it could have erased."""
         listed = list(ended)
         stuck = [one for one in listed if one.outcome == "failed" or one.outcome in UNDER_WAY]
@@ -303,5 +303,5 @@ class Erasing:
         )
 
     @staticmethod
-    def warnings(ended: Iterable[Erasure]) -> list[str]:
+    def warnings(ended: Iterable[MachineErasure]) -> list[str]:
         return [f"{one.title} was not erased: {one.reason}." for one in ended if one.outcome == "taken"]

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.pool_progress import is_not_ours
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
     BEFORE_INFRASTRUCTURE,
     HOSTED_CONTROL_PLANE_LABEL,
     KINDS,
     NO_DETACH,
     NO_DRAIN,
-    Act,
-    Obstacle,
-    Scene,
+    Blocker,
+    DeletionState,
+    ForcedAction,
     deleting,
     finalizers,
     footprint,
@@ -68,8 +68,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     NAMESPACES,
     NODE_POOLS,
     PAUSED,
-    Kind,
     Object,
+    ObjectKind,
     kind_of,
 )
 
@@ -87,7 +87,7 @@ AFTER_FORCE = 10.0
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DeletionSpec:
     """What the options of a task ask for."""
 
     namespace: str
@@ -116,13 +116,13 @@ class Wanted:
 
 
 @dataclass
-class TakingDown:
+class KubernetesDeletion:
     """What is left of one cluster or pool in Kubernetes, on its way out."""
 
     task: Task
-    wanted: Wanted
+    wanted: DeletionSpec
     patience: Patience
-    caretakers: Caretakers
+    caretakers: Controllers
     # What force did, as people read it.
     forced: list[str] = field(default_factory=list)
     changed: bool = False
@@ -143,7 +143,7 @@ class TakingDown:
 
     # -- reading --------------------------------------------------------------------------------------------
 
-    def look(self) -> Scene:
+    def look(self) -> DeletionState:
         """What is left, read once."""
         kube, wanted = self.task.kube, self.wanted
         objects = {
@@ -181,14 +181,14 @@ class TakingDown:
             return f"what is in it is of hosted cluster {' and '.join(others)}"
         return "" if stated else "nothing in it says whose it was"
 
-    def _scene(self, objects: Mapping[Kind, Iterable[Object]], place: Object | None) -> Scene:
+    def _scene(self, objects: Mapping[ObjectKind, Iterable[Object]], place: Object | None) -> DeletionState:
         """Only what belongs to this cluster, or to this pool."""
         wanted = self.wanted
         own = {kind: [body for body in bodies if self._is_part(kind, body)] for kind, bodies in objects.items()}
         # The last moment at which a node pool is of interest is when its machines are gone.
-        return Scene(wanted.namespace, wanted.cluster, own, None if wanted.pool or self.not_ours else place)
+        return DeletionState(wanted.namespace, wanted.cluster, own, None if wanted.pool or self.not_ours else place)
 
-    def _is_part(self, kind: Kind, body: Object) -> bool:
+    def _is_part(self, kind: ObjectKind, body: Object) -> bool:
         wanted = self.wanted
         if kind is HOSTED_CLUSTERS:
             return not wanted.pool and name_of(body) == wanted.cluster
@@ -200,20 +200,20 @@ class TakingDown:
         # The Cluster is looked at for its pause alone.
         return not wanted.pool or kind is CLUSTERS or pool_of(body) == f"{wanted.namespace}/{wanted.pool}"
 
-    def left_over(self, scene: Scene) -> list[Object]:
+    def left_over(self, scene: DeletionState) -> list[Object]:
         """What there is to delete where nothing is left that would delete it; what owns others first."""
         workers = (MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
         kinds = workers if self.wanted.pool else (CLUSTERS, *workers, HOSTED_CONTROL_PLANES, MAAS_CLUSTERS)
         return [*(body for kind in kinds for body in scene.of(kind)), *([scene.place] if scene.place else [])]
 
-    def _next_left_over(self, scene: Scene) -> list[Object]:
+    def _next_left_over(self, scene: DeletionState) -> list[Object]:
         """The first of them: all of one kind."""
         found = self.left_over(scene)
         return [body for body in found if body["kind"] == found[0]["kind"]]
 
     # -- acting ---------------------------------------------------------------------------------------------
 
-    def take_down(self, scene: Scene, before_cluster: Callable[[], None] = lambda: None) -> None:
+    def take_down(self, scene: DeletionState, before_cluster: Callable[[], None] = lambda: None) -> None:
         """Until nothing is left. `before_cluster` is done when the node pools are gone, and the cluster is there."""
         if scene.empty or (self.wanted.pool and not self.parts_of_pool(scene)):
             return
@@ -227,12 +227,12 @@ class TakingDown:
                 self.ask(scene.of(HOSTED_CLUSTERS))
             self._until(watching, self._is_gone)
 
-    def parts_of_pool(self, scene: Scene) -> list[Object]:
+    def parts_of_pool(self, scene: DeletionState) -> list[Object]:
         """What a node pool is: itself, and what Cluster API has of it."""
         kinds = (NODE_POOLS, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
         return [body for kind in kinds for body in scene.of(kind)]
 
-    def _is_gone(self, scene: Scene) -> bool:
+    def _is_gone(self, scene: DeletionState) -> bool:
         return not self.parts_of_pool(scene) if self.wanted.pool else scene.empty
 
     def ask(self, bodies: Iterable[Object]) -> None:
@@ -271,7 +271,7 @@ class TakingDown:
         places = [(kind, wanted.namespace if kind in (HOSTED_CLUSTERS, NODE_POOLS) else wanted.place) for kind in KINDS]
         return Watching(self.task.kube, places)
 
-    def _until(self, watching: Watching, gone: Callable[[Scene], bool]) -> None:
+    def _until(self, watching: Watching, gone: Callable[[DeletionState], bool]) -> None:
         """Wait until that is gone; act when nothing moves, if the task says so."""
         clock = self.task.clock
         seen, since = None, clock.now()
@@ -301,7 +301,7 @@ class TakingDown:
             self.task.trace_requests()
             watching.changed(TICK)
 
-    def _now(self, watching: Watching) -> Scene | None:
+    def _now(self, watching: Watching) -> DeletionState | None:
         """What is there now; None while it cannot be read."""
         if watching.lost or not watching.complete:
             return None
@@ -329,7 +329,7 @@ class TakingDown:
             return None
         return self._scene(objects, self._place)
 
-    def _cure(self, scene: Scene) -> None:
+    def _cure(self, scene: DeletionState) -> None:
         """What nobody else does any more once the deletion has begun, and what harms nothing."""
         going = any(deleting(body) for kind in (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS) for body in scene.of(kind))
         if going and not self.wanted.pool:
@@ -361,7 +361,7 @@ class TakingDown:
 
     # -- hanging --------------------------------------------------------------------------------------------
 
-    def _hanging(self, scene: Scene, stalled: float, limit: float, late: bool) -> tuple[float, bool]:
+    def _hanging(self, scene: DeletionState, stalled: float, limit: float, late: bool) -> tuple[float, bool]:
         """Say what it hangs at, and after long enough act or fail. The time to wait next, and whether it acted."""
         detailed = self.caretakers.detailed(scene)
         found = obstacles(detailed)
@@ -389,10 +389,10 @@ class TakingDown:
             self._force(act)
         return min(AFTER_FORCE, self.wanted.stall), True
 
-    def _is_hopeless(self, scene: Scene, obstacle: Obstacle) -> bool:
+    def _is_hopeless(self, scene: DeletionState, obstacle: Blocker) -> bool:
         return obstacle.program in self._given_up or not runs(scene, obstacle.program)
 
-    def _force(self, act: Act) -> None:
+    def _force(self, act: ForcedAction) -> None:
         body = act.body
         if act.verb == "no_drain":
             self.skip_drain(body)
@@ -418,7 +418,7 @@ class TakingDown:
         self.forced.append(f"{label(body)}: {', '.join(gone)} removed")
         self.task.say(f"{label(body)}: finalizer {' and '.join(gone)} removed")
 
-    def _stuck(self, found: Sequence[Obstacle], kind: str, since: str) -> Failure:
+    def _stuck(self, found: Sequence[Blocker], kind: str, since: str) -> Failure:
         texts = " ".join(one.text for one in found) or "Nothing that is left says why."
         return Failure(
             kind,
@@ -439,7 +439,7 @@ class TakingDown:
 
     # -- telling --------------------------------------------------------------------------------------------
 
-    def _line(self, scene: Scene) -> str:
+    def _line(self, scene: DeletionState) -> str:
         counted = [
             (len(scene.of(kind)), noun)
             for kind, noun in ((NODE_POOLS, "node pools"), (MACHINES, "machines"), (MAAS_MACHINES, "MaasMachines"))
@@ -464,5 +464,5 @@ def keeps_namespace(cluster: Object | None) -> bool:
     return text(cluster, "metadata", "annotations", KEEPS_NAMESPACE) == "true"
 
 
-def _is_draining(obstacle: Obstacle) -> bool:
+def _is_draining(obstacle: Blocker) -> bool:
     return stage(obstacle.body)[0] in BEFORE_INFRASTRUCTURE

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import Erasure
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import MachineErasure
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
     LEAVING,
-    Belonging,
+    MachineOwner,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
@@ -30,16 +30,16 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Op,
-    Refusal,
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleFailure,
+    LifecycleStep,
+    MachineOp,
+    MachineSpec,
     Situation,
     State,
-    Step,
-    Wish,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import Requests
 
 # What a machine has come to:
@@ -55,14 +55,14 @@ FREE = frozenset({"ready", "gone", "taken", "left_alone"})
 
 
 @dataclass(frozen=True)
-class Noted:
+class NotedMachine:
     """A machine as it was noted before anything was deleted, and what became of it."""
 
     system_id: str
     hostname: str
     node_pool: str
     status: str
-    belonging: Belonging
+    belonging: MachineOwner
     # The MaasMachine that names it; empty when none does any more.
     maas_machine: str = ""
     outcome: str = ""
@@ -72,8 +72,8 @@ class Noted:
 
     @classmethod
     def of(
-        cls, system_id: str, machine: Mapping[str, Any] | None, pool: str, found: Belonging, maas_machine: str
-    ) -> Noted:
+        cls, system_id: str, machine: Mapping[str, Any] | None, pool: str, found: MachineOwner, maas_machine: str
+    ) -> NotedMachine:
         known = machine or {}
         pool = pool or str((known.get("workload_annotations") or {}).get(NODE_POOL) or "")
         status = str(known.get("status_name") or "unknown")
@@ -102,24 +102,24 @@ class Noted:
         }
 
 
-def with_erasures(noted: Sequence[Noted], erasures: Iterable[Erasure]) -> list[Noted]:
+def with_erasures(noted: Sequence[NotedMachine], erasures: Iterable[MachineErasure]) -> list[NotedMachine]:
     """What became of machines that were erased then, and of those that an earlier run gave back."""
     by_id = {one.system_id: one for one in erasures}
     known = {one.system_id for one in noted}
-    earlier = Belonging("free", "an earlier run gave it back")
+    earlier = MachineOwner("free", "an earlier run gave it back")
     return [
         replace(one, outcome=by_id[one.system_id].outcome, reason=by_id[one.system_id].reason)
         if one.system_id in by_id and one.outcome in ("", "ready", "taken")
         else one
         for one in noted
     ] + [
-        Noted(one.system_id, one.hostname, "", "Ready", earlier, "", one.outcome, one.reason)
+        NotedMachine(one.system_id, one.hostname, "", "Ready", earlier, "", one.outcome, one.reason)
         for one in by_id.values()
         if one.system_id not in known
     ]
 
 
-def outcome_of(machine: Mapping[str, Any] | None, one: Noted, cluster: str) -> tuple[str, str]:
+def outcome_of(machine: Mapping[str, Any] | None, one: NotedMachine, cluster: str) -> tuple[str, str]:
     """What has become of a noted machine, and the reason: pure, from what MAAS says of it now."""
     if machine is None:
         return "gone", "MAAS does not know it any more"
@@ -143,7 +143,7 @@ def outcome_of(machine: Mapping[str, Any] | None, one: Noted, cluster: str) -> t
     return "left_alone", one.belonging.reason
 
 
-class GivingBack:
+class MachineReturn:
     """Waits for the machines of one cluster, and releases those that are still its own if it is told to."""
 
     def __init__(self, task: Task, patience: Patience, cluster: str, *, release: bool = False) -> None:
@@ -165,7 +165,7 @@ class GivingBack:
             if note.get(CLUSTER) == cluster and pool in ("", str(note.get(NODE_POOL) or ""))
         ]
 
-    def mark(self, one: Noted) -> Noted:
+    def mark(self, one: NotedMachine) -> NotedMachine:
         """Write down in MAAS whose the machine is."""
         machine = self._machines.get(one.system_id)
         notes = {CLUSTER: self._cluster, **({NODE_POOL: one.node_pool} if one.node_pool else {})}
@@ -173,7 +173,7 @@ class GivingBack:
         if machine is None or notes.items() <= present.items() or present.get(CLUSTER, self._cluster) != self._cluster:
             return one
         try:
-            self._requests.change(machine, Change("annotate", notes, op="set_workload_annotations"), one.title)
+            self._requests.change(machine, MachineChange("annotate", notes, op="set_workload_annotations"), one.title)
         except Failure as failure:
             # Not allowed, or given back this very moment: without a mark this task will not release it.
             if failure.kind not in ("forbidden", "conflict", "rejected", "not_found"):
@@ -184,13 +184,13 @@ class GivingBack:
 
     # -- waiting ----------------------------------------------------------------------------------------------
 
-    def until_free(self, noted: Sequence[Noted]) -> list[Noted]:
+    def until_free(self, noted: Sequence[NotedMachine]) -> list[NotedMachine]:
         """All of them as they are when each has come to an end, or the time is up."""
         if not noted:
             return []
         trouble = ""
 
-        def look() -> list[Noted]:
+        def look() -> list[NotedMachine]:
             nonlocal trouble
             try:
                 found, trouble = self._looked(noted), ""
@@ -202,10 +202,10 @@ class GivingBack:
             self._task.trace_requests()
             return found
 
-        def settled(found: list[Noted]) -> bool:
+        def settled(found: list[NotedMachine]) -> bool:
             return not trouble and all(one.outcome != "leaving" for one in found)
 
-        def tell(found: list[Noted]) -> str:
+        def tell(found: list[NotedMachine]) -> str:
             if trouble:
                 return f"MAAS does not answer: {trouble}"
             counted = Counter(one.outcome.replace("_", " ") for one in found if one.outcome != "ready")
@@ -216,17 +216,17 @@ class GivingBack:
         last = self._patience.until(look, settled, tell)
         return last if last is not None else self._looked(noted)
 
-    def outcomes(self, noted: Sequence[Noted]) -> list[Noted]:
+    def outcomes(self, noted: Sequence[NotedMachine]) -> list[NotedMachine]:
         """What has become of them by now, without a hand in it."""
         known = self._machines.read(one.system_id for one in noted)
         found = ((one, outcome_of(known.get(one.system_id), one, self._cluster)) for one in noted)
         return [replace(one, outcome=outcome, reason=reason) for one, (outcome, reason) in found]
 
-    def _looked(self, noted: Sequence[Noted]) -> list[Noted]:
+    def _looked(self, noted: Sequence[NotedMachine]) -> list[NotedMachine]:
         known = self._machines.read(one.system_id for one in noted)
         return [self._judged(known.get(one.system_id), one) for one in noted]
 
-    def _judged(self, machine: dict[str, Any] | None, one: Noted) -> Noted:
+    def _judged(self, machine: dict[str, Any] | None, one: NotedMachine) -> NotedMachine:
         if machine is None:
             # A plain user does not see what others hold: MAAS says which it is when asked for the machine itself.
             try:
@@ -247,18 +247,24 @@ class GivingBack:
             outcome = "leaving" if self._released.get(one.system_id) == "" else outcome
         return replace(one, outcome=outcome, reason=reason)
 
-    def _given_back(self, machine: dict[str, Any], one: Noted) -> str:
+    def _given_back(self, machine: dict[str, Any], one: NotedMachine) -> str:
         """Release the machine, once; why that cannot be."""
         if one.system_id in self._released:
             return self._released[one.system_id]
         status = Status(machine["status"])
         if str((machine.get("workload_annotations") or {}).get(CLUSTER) or "") != self._cluster:
             return ""
-        wish = Wish(state=State.READY, take_over=True, erase=False, recover=frozenset({status}) & RELEASABLE)
+        wish = MachineSpec(state=State.READY, take_over=True, erase=False, recover=frozenset({status}) & RELEASABLE)
         step = lifecycle.next_step(Situation.of(machine, self._machines.me), wish)
-        if isinstance(step, Refusal) or not isinstance(step, Step) or step.op is not Op.RELEASE:
+        if (
+            isinstance(step, LifecycleFailure)
+            or not isinstance(step, LifecycleStep)
+            or step.op is not MachineOp.RELEASE
+        ):
             why = (
-                step.reason.rstrip(".") if isinstance(step, Refusal) else f"it is {status.label}, which no release ends"
+                step.reason.rstrip(".")
+                if isinstance(step, LifecycleFailure)
+                else f"it is {status.label}, which no release ends"
             )
             self._released[one.system_id] = why
             return why
@@ -273,7 +279,7 @@ class GivingBack:
 
     # -- telling ----------------------------------------------------------------------------------------------
 
-    def failure(self, done: str, noted: Iterable[Noted]) -> Failure | None:
+    def failure(self, done: str, noted: Iterable[NotedMachine]) -> Failure | None:
         """What the task fails with when machines are not free in the end; `done` says what was to free them."""
         listed = list(noted)
         stuck = [one for one in listed if one.outcome not in FREE]

@@ -17,18 +17,21 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     maas_machine_of,
     machines_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import Erasing, claim_to_erase
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import (
+    DiskErasure,
+    claim_to_erase,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.machines import (
-    GivingBack,
-    Noted,
+    MachineReturn,
+    NotedMachine,
     with_erasures,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import pool_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import sight
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker, mark
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import Belonging
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import MachineOwner
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
@@ -41,7 +44,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 PARTS = ("machines", "maas_machines")
 
 
-class Leaving:
+class PoolMachines:
     """Notes the machines of one pool, and sees off those that leave it: until they are free again, or erased."""
 
     def __init__(self, task: Task, patience: Patience, namespace: str, cluster: str, pool: str) -> None:
@@ -49,8 +52,8 @@ class Leaving:
         self._cluster, self._pool = cluster, pool
         self._owner = f"{namespace}/{cluster}"
         self._erase = bool(task.params.get("erase"))
-        self._noted: Sequence[Noted] = ()
-        self.gone: Sequence[Noted] = ()
+        self._noted: Sequence[NotedMachine] = ()
+        self.gone: Sequence[NotedMachine] = ()
         self.warnings: list[str] = []
         self.changed = False
 
@@ -80,9 +83,9 @@ class Leaving:
         marked = mark(self._task, seen) if self._erase else Marker(self._task).finish(seen)
         self.changed, self.warnings = marked.changed, list(marked.warnings)
         mine = {system_id_of(body) for one in machines if (body := maas_machine_of(seen, one))}
-        why = Belonging("ours", "the node pool had it")
+        why = MachineOwner("ours", "the node pool had it")
         self._noted = [
-            Noted.of(system_id, machine, self._pool, why, "")
+            NotedMachine.of(system_id, machine, self._pool, why, "")
             for system_id, machine in sorted(marked.ours.items())
             if system_id in mine
         ]
@@ -91,7 +94,7 @@ class Leaving:
 
     # -- afterwards -----------------------------------------------------------------------------------------------
 
-    def see_off(self, seen: Sight) -> Failure | None:
+    def see_off(self, seen: ClusterSnapshot) -> Failure | None:
         """Wait until those that have left are free, and erase them if that is wished; why one is not."""
         named = _named(seen)
         self.gone = [one for one in self._noted if one.system_id not in named]
@@ -100,11 +103,11 @@ class Leaving:
         return failure
 
     def _free(self) -> Failure | None:
-        back = GivingBack(self._task, self._patience, self._owner)
+        back = MachineReturn(self._task, self._patience, self._owner)
         self.gone = back.until_free(self.gone)
         return back.failure(f"Node pool {self._namespace}/{self._pool} has given its machines back", self.gone)
 
-    def _erased(self, seen: Sight) -> Failure | None:
+    def _erased(self, seen: ClusterSnapshot) -> Failure | None:
         if seen.troubles:
             return self._unseen(seen)
         erasing = self._erasing()
@@ -119,12 +122,12 @@ class Leaving:
         self.warnings += erasing.warnings(ended)
         return erasing.failure(ended)
 
-    def _due(self, remembered: Iterable[Machine], seen: Sight) -> list[Machine]:
+    def _due(self, remembered: Iterable[Machine], seen: ClusterSnapshot) -> list[Machine]:
         """Those that have left this pool, or another of the cluster."""
         named = _named(seen)
         return [machine for machine in remembered if machine["system_id"] not in named]
 
-    def _with_rival(self, one: Noted) -> Noted:
+    def _with_rival(self, one: NotedMachine) -> NotedMachine:
         """With the MaasMachine for which somebody was faster, for all providers may be one user of MAAS."""
         if one.outcome != "taken":
             return one
@@ -142,7 +145,7 @@ class Leaving:
         named = f"; MaasMachine {' and '.join(rivals)} names it now" if rivals else ""
         return replace(one, reason=f"{one.reason}{named}")
 
-    def _unseen(self, seen: Sight) -> Failure:
+    def _unseen(self, seen: ClusterSnapshot) -> Failure:
         """Without all MaasMachines, a machine that is in use looks like one that has left."""
         return Failure(
             "failed_state",
@@ -153,11 +156,11 @@ class Leaving:
             hint="Run the task again when they can be read.",
         )
 
-    def _erasing(self) -> Erasing:
-        return Erasing(self._task, self._patience, claim_to_erase(self._owner), self._owner)
+    def _erasing(self) -> DiskErasure:
+        return DiskErasure(self._task, self._patience, claim_to_erase(self._owner), self._owner)
 
 
-def _named(seen: Sight, pool: str = "") -> set[str]:
+def _named(seen: ClusterSnapshot, pool: str = "") -> set[str]:
     """The machines that MaasMachines of the cluster name, or those of one pool."""
     return {
         system_id_of(body)

@@ -16,29 +16,32 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.pool_progress import is_not_ours
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import ClusterNames
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import Erasing, claim_to_erase
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import (
+    DiskErasure,
+    claim_to_erase,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.kubernetes import (
     KEEPS_NAMESPACE,
-    TakingDown,
-    Wanted,
+    DeletionSpec,
+    KubernetesDeletion,
     keeps_namespace,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.machines import (
-    GivingBack,
-    Noted,
+    MachineReturn,
+    NotedMachine,
     with_erasures,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    Scene,
+    DeletionState,
     label,
     name_of,
     pool_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
-    Belonging,
-    Named,
+    MachineNames,
+    MachineOwner,
     belonging,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.provider import takeover
@@ -85,13 +88,13 @@ MANAGED = "app.kubernetes.io/managed-by=metalshift.maas,metalshift.maas/hosted-c
 
 
 @dataclass
-class Removal:
+class Teardown:
     """One run."""
 
     task: Task
-    wanted: Wanted
+    wanted: DeletionSpec
     removed: list[str] = field(default_factory=list)
-    noted: list[Noted] = field(default_factory=list)
+    noted: list[NotedMachine] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     changed: bool = False
     _concerns_maas: bool = False
@@ -100,8 +103,8 @@ class Removal:
     def __post_init__(self) -> None:
         task = self.task
         self.patience = Patience.of(task)
-        self.caretakers = Caretakers(task, self.wanted.namespace, self.wanted.cluster)
-        self.down = TakingDown(task, self.wanted, self.patience, self.caretakers)
+        self.caretakers = Controllers(task, self.wanted.namespace, self.wanted.cluster)
+        self.down = KubernetesDeletion(task, self.wanted, self.patience, self.caretakers)
 
     # -- the whole ------------------------------------------------------------------------------------------
 
@@ -157,7 +160,7 @@ class Removal:
             warnings=[*self.warnings, *(names.warnings if names else ())],
         )
 
-    def _looked_up(self, scene: Scene) -> ClusterNames | None:
+    def _looked_up(self, scene: DeletionState) -> ClusterNames | None:
         """The names in MAAS, while the cluster says yet where it is."""
         if self.wanted.pool or self.task.params.get("dns_names") is None:
             return None
@@ -170,7 +173,7 @@ class Removal:
         if self._names:
             self._names.remove()
 
-    def _on_maas(self, scene: Scene) -> bool:
+    def _on_maas(self, scene: DeletionState) -> bool:
         platforms = {
             str(((body.get("spec") or {}).get("platform") or {}).get("type") or "")
             for kind in (HOSTED_CLUSTERS, NODE_POOLS)
@@ -185,7 +188,7 @@ class Removal:
 
     # -- before anything is deleted -------------------------------------------------------------------------
 
-    def _looked(self) -> Scene:
+    def _looked(self) -> DeletionState:
         """What is left; all that the user may not do is said at once."""
         try:
             return self.down.look()
@@ -230,7 +233,7 @@ class Removal:
                 f"There is no hosted cluster {owner.label}. Namespace {owner.place} is left as it is: {not_ours}."
             )
 
-    def _refuse_pause(self, scene: Scene) -> None:
+    def _refuse_pause(self, scene: DeletionState) -> None:
         """A pool of a paused cluster stays for ever, and a cluster is not un-paused for one of its pools."""
         paused = [body for body in scene.of(CLUSTERS) if (body.get("spec") or {}).get("paused")]
         if paused and scene.of(NODE_POOLS):
@@ -243,7 +246,7 @@ class Removal:
                 hint="Continue it first, with hosted_cluster and paused: false.",
             )
 
-    def _note(self, scene: Scene) -> None:
+    def _note(self, scene: DeletionState) -> None:
         """Which machines are concerned, and whose each is."""
         machines = Machines(self.task.maas)
         named = self._named(scene)
@@ -253,15 +256,15 @@ class Removal:
             machine = known.get(system_id) or machines.get(system_id)
             found = belonging(machine, one, owners)
             self.noted.append(
-                Noted.of(system_id, machine, pool_of(one.maas_machine).rpartition("/")[2], found, one.name)
+                NotedMachine.of(system_id, machine, pool_of(one.maas_machine).rpartition("/")[2], found, one.name)
             )
-        for machine in GivingBack.marked(machines, self.wanted.owner, self.wanted.pool):
+        for machine in MachineReturn.marked(machines, self.wanted.owner, self.wanted.pool):
             if machine["system_id"] not in named:
-                why = Belonging("ours", "MAAS has it marked as this cluster's, and no MaasMachine names it")
-                self.noted.append(Noted.of(machine["system_id"], machine, "", why, ""))
+                why = MachineOwner("ours", "MAAS has it marked as this cluster's, and no MaasMachine names it")
+                self.noted.append(NotedMachine.of(machine["system_id"], machine, "", why, ""))
         self._refuse_foreign()
 
-    def _named(self, scene: Scene) -> dict[str, Named]:
+    def _named(self, scene: DeletionState) -> dict[str, MachineNames]:
         """The MaasMachines by the machine that each names, with what else is known of it."""
         nodes = {
             str(((body.get("spec") or {}).get("infrastructureRef") or {}).get("name")): str(
@@ -279,10 +282,10 @@ class Removal:
                 if system_id_of(one) == system_id and one["metadata"].get("uid") != body["metadata"].get("uid")
             ]
             if system_id:
-                found[system_id] = Named(body, self.wanted.owner, nodes.get(name_of(body), ""), tuple(rivals))
+                found[system_id] = MachineNames(body, self.wanted.owner, nodes.get(name_of(body), ""), tuple(rivals))
         return found
 
-    def _all_maas_machines(self, scene: Scene) -> Sequence[Object]:
+    def _all_maas_machines(self, scene: DeletionState) -> Sequence[Object]:
         try:
             return self.task.kube.list(MAAS_MACHINES)
         except Failure as failure:
@@ -323,7 +326,7 @@ class Removal:
 
     # -- planning -------------------------------------------------------------------------------------------
 
-    def _planned(self, scene: Scene, mine: Sequence[Object]) -> Plan:
+    def _planned(self, scene: DeletionState, mine: Sequence[Object]) -> Plan:
         steps = [
             Step(
                 "continue", label(body), "what is paused cannot be deleted", _paused_until(body), {"pausedUntil": None}
@@ -363,13 +366,13 @@ class Removal:
 
     # -- acting ---------------------------------------------------------------------------------------------
 
-    def _prepare(self, scene: Scene) -> None:
+    def _prepare(self, scene: DeletionState) -> None:
         """Write down whose the machines are, and clear what would make a deletion hang."""
         for one in self.noted:
             if one.is_foreign and one.maas_machine:
                 self._protect(scene, one)
         if self.noted:
-            back = GivingBack(self.task, self.patience, self.wanted.owner)
+            back = MachineReturn(self.task, self.patience, self.wanted.owner)
             self.noted = [back.mark(one) if one.belonging.verdict == "ours" else one for one in self.noted]
             self.changed = self.changed or back.changed
         ours = [one.system_id for one in self.noted if one.belonging.verdict == "ours"]
@@ -382,7 +385,7 @@ class Removal:
             for body in scene.of(MACHINES):
                 self.down.skip_drain(body)
 
-    def _protect(self, scene: Scene, one: Noted) -> None:
+    def _protect(self, scene: DeletionState, one: NotedMachine) -> None:
         for body in scene.of(MAAS_MACHINES):
             if name_of(body) == one.maas_machine and not is_not_ours(body):
                 said = (
@@ -399,7 +402,7 @@ class Removal:
 
     def _give_back(self) -> Failure | None:
         """Wait in MAAS until every machine is free; what is still the cluster's is released, if the task says so."""
-        back = GivingBack(self.task, self.patience, self.wanted.owner, release=self.wanted.force)
+        back = MachineReturn(self.task, self.patience, self.wanted.owner, release=self.wanted.force)
         self.noted = back.until_free(self.noted)
         self.changed = self.changed or back.changed
         return back.failure(f"{self.wanted.label} is gone", self.noted)
@@ -409,7 +412,7 @@ class Removal:
         if failure.kind not in ("timeout", "failed_state"):
             return failure
         try:
-            self.noted = GivingBack(self.task, self.patience, self.wanted.owner).outcomes(self.noted)
+            self.noted = MachineReturn(self.task, self.patience, self.wanted.owner).outcomes(self.noted)
         except Failure:
             return failure
         held = [f"{one.title} ({one.reason})" for one in self.noted if one.outcome in ("held", "failed")]
@@ -417,10 +420,10 @@ class Removal:
             return failure
         return replace(failure, message=f"{failure.message} Not given back yet: {', '.join(held)}.")
 
-    def _erasing(self) -> Erasing:
-        return Erasing(self.task, self.patience, claim_to_erase(self.wanted.owner), self.wanted.owner)
+    def _erasing(self) -> DiskErasure:
+        return DiskErasure(self.task, self.patience, claim_to_erase(self.wanted.owner), self.wanted.owner)
 
-    def _left_to_erase(self, erasing: Erasing) -> list[Machine]:
+    def _left_to_erase(self, erasing: DiskErasure) -> list[Machine]:
         """What is remembered, without the machines of pools that stay."""
         stays = self.task.kube.list(MAAS_MACHINES, self.wanted.place) if self.wanted.pool else ()
         named = {system_id_of(body) for body in stays if pool_of(body).rpartition("/")[2] != self.wanted.pool}
@@ -450,7 +453,7 @@ def remove_cluster(task: Task) -> Result:
     wanted = _wanted(params, cluster=params["name"])
     # Its workloads go with it: draining would only move them from one node that goes to another.
     wanted = replace(wanted, drain=bool(params.get("drain")), remove_credentials=bool(params.get("remove_credentials")))
-    return Removal(task, wanted).converge()
+    return Teardown(task, wanted).converge()
 
 
 def remove_pool(task: Task) -> Result:
@@ -461,11 +464,11 @@ def remove_pool(task: Task) -> Result:
     if not cluster:
         # Without a pool, and without the name of its cluster, there is nowhere to look for what it left.
         return Result(changed=False, values={"node_pool": {}, "machines": [], "removed": [], "forced": []})
-    return Removal(task, _wanted(params, cluster=cluster, pool=params["name"])).converge()
+    return Teardown(task, _wanted(params, cluster=cluster, pool=params["name"])).converge()
 
 
-def _wanted(params: Mapping[str, Any], *, cluster: str, pool: str = "") -> Wanted:
-    return Wanted(
+def _wanted(params: Mapping[str, Any], *, cluster: str, pool: str = "") -> DeletionSpec:
+    return DeletionSpec(
         namespace=params["namespace"],
         cluster=cluster,
         pool=pool,

@@ -25,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import stamp_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, Connection, endpoint
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection, endpoint
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
@@ -45,14 +45,14 @@ FOR_PROVIDER = tuple(separate for separate, _shared in _OPTIONS.values())
 
 
 @dataclass(frozen=True)
-class Wished:
+class CredentialsSpec:
     """The Secret as it is to be, None when the task says nothing that would change it, and what is to be told of it."""
 
     secret: Object | None
     warnings: Sequence[str] = ()
 
 
-def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use: bool = False) -> Wished:
+def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use: bool = False) -> CredentialsSpec:
     """What the task makes of the Secret. One that is in use keeps what only the task's own access would change."""
     values, own, kept = {}, set(str(at(live or {}, ("metadata", "annotations", OWN)) or "").split()), []
     for key, (separate, shared) in _OPTIONS.items():
@@ -68,7 +68,7 @@ def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use:
             values[key] = params[shared]
     if len(values) < len(_OPTIONS):
         if live is not None:
-            return Wished(None)
+            return CredentialsSpec(None)
         lacking = " and ".join(" or ".join(options) for key, options in _OPTIONS.items() if key not in values)
         raise invalid(f"The provider's credentials for MAAS are missing: give {lacking}, or credentials_secret.")
     ApiKey.parse(values[secrets.API_KEY])
@@ -82,7 +82,7 @@ def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use:
         f" To give it a new one, set {separate}."
         for key, separate, shared in kept
     ]
-    return Wished(body, told)
+    return CredentialsSpec(body, told)
 
 
 def judge_user(task: Task, secret: Object, *, allow_plain: bool) -> str:
@@ -138,7 +138,7 @@ def user_of(task: Task, stored: str, key: str) -> dict[str, Any]:
 
 def _whoami(task: Task, url: str, key: str) -> dict[str, Any]:
     params = {**task.params, "maas_endpoint": url, "maas_api_key": key, "maas_timeout": ASKING_TIMEOUT}
-    client = task.joined(Client(Connection.from_params(params, task.environment), clock=task.clock))
+    client = task.joined(Client(MaasConnection.from_params(params, task.environment), clock=task.clock))
     found: dict[str, Any] = client.get("users/", op="whoami")
     return found
 

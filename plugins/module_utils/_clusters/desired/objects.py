@@ -16,7 +16,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.differences import Difference, differences
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.errors import KeptByOthers
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import NAMESPACES, Kind, Object, kind_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
+    NAMESPACES,
+    Object,
+    ObjectKind,
+    kind_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
 
 if TYPE_CHECKING:
@@ -27,13 +32,13 @@ if TYPE_CHECKING:
 TAKE_OVER_ATTEMPTS = 5
 
 
-def label_of(kind: Kind, namespace: str, name: str) -> str:
+def label_of(kind: ObjectKind, namespace: str, name: str) -> str:
     """An object in a sentence."""
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
 
 
 @dataclass(frozen=True)
-class Wish:
+class DesiredObject:
     """One object as it is, and as it is to be applied. One that is made `once` is never written again."""
 
     wanted: Object
@@ -175,7 +180,7 @@ def refuse_options_of_removal(params: Mapping[str, Any], names: Sequence[str]) -
         )
 
 
-def namespace_wish(kube: Kube, name: str) -> Wish:
+def namespace_wish(kube: Kube, name: str) -> DesiredObject:
     """A namespace that is there, or is to be made; it is not ours to change."""
     try:
         live = kube.get(NAMESPACES, name)
@@ -184,7 +189,7 @@ def namespace_wish(kube: Kube, name: str) -> Wish:
             raise
         # Whoever may not even look at it was given it by somebody else.
         live = {"metadata": {"name": name}}
-    return Wish({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, live, once=True)
+    return DesiredObject({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, live, once=True)
 
 
 def _told(body: Object) -> Mapping[str, Any]:

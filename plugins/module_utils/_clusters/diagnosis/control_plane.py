@@ -27,8 +27,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meaning_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    Caretaker,
-    Obstacle,
+    Blocker,
+    FinalizerOwner,
     caretaker,
     label,
     obstacles,
@@ -36,7 +36,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis import infrastructure
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import Evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import (
-    Complaint,
+    DiagnosisFinding,
     complaint,
     severity_of,
 )
@@ -82,7 +82,7 @@ OBSTACLES: Sequence[tuple[str, str]] = (
 # -- the programs ----------------------------------------------------------------------------------------------------
 
 
-def programs(found: Evidence) -> Iterator[Complaint]:
+def programs(found: Evidence) -> Iterator[DiagnosisFinding]:
     """The operator, Cluster API and the provider, and what runs beside the control plane."""
     operators = found.operators.get(DEPLOYMENTS)
     if operators is not None:
@@ -101,10 +101,10 @@ def programs(found: Evidence) -> Iterator[Complaint]:
         yield _several(found, others)
 
 
-def _outage(found: Evidence, outage: Outage, instead_of: Sequence[str]) -> Complaint:
+def _outage(found: Evidence, outage: Outage, instead_of: Sequence[str]) -> DiagnosisFinding:
     turn = _turn_of_program(outage)
     why = f" ({outage.why})" if outage.why else ""
-    return Complaint(
+    return DiagnosisFinding(
         outage.label,
         f"{outage.label} {outage.how}{why}.",
         turn,
@@ -141,14 +141,14 @@ def _cure(outage: Outage) -> str:
     return f"Look at its pods: kubectl {where} get pods, and kubectl {where} logs {outage.kind.lower()}/{outage.name}."
 
 
-def _several(found: Evidence, several: Sequence[Outage]) -> Complaint:
+def _several(found: Evidence, several: Sequence[Outage]) -> DiagnosisFinding:
     names = sorted(outage.name for outage in several)
     few = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     reasons = sorted({outage.why for outage in several if outage.why})
     why = f" ({reasons[0]})" if reasons else ""
     since = min((outage.since for outage in several if outage.since), default="")
     verb = "does" if len(names) == 1 else "do"
-    return Complaint(
+    return DiagnosisFinding(
         f"Namespace {several[0].namespace}",
         f"Of the control plane, {few} {verb} not run as {'it' if len(names) == 1 else 'they'} should{why}.",
         "user" if any(BY_HAND.search(reason) for reason in reasons) else "operator",
@@ -162,13 +162,13 @@ def _several(found: Evidence, several: Sequence[Outage]) -> Complaint:
 # -- pauses ----------------------------------------------------------------------------------------------------------
 
 
-def pauses(found: Evidence) -> Iterator[Complaint]:
+def pauses(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What somebody has told the operators to leave alone, and how that shows."""
     seen = found.seen
     for kind, body in (("HostedCluster", seen.cluster), *(("NodePool", pool) for pool in seen.pools.values())):
         if body is not None and is_paused(body.get("spec"), found.now):
             until = text(body, "spec", "pausedUntil")
-            yield Complaint(
+            yield DiagnosisFinding(
                 f"{kind} {seen.namespace}/{name_of(body)}",
                 f"{kind} {seen.namespace}/{name_of(body)} is paused{'' if until == 'true' else f' until {until}'}: "
                 f"{'it is not removed' if is_deleted(body) else 'no change of it has an effect'}.",
@@ -197,7 +197,7 @@ def pauses(found: Evidence) -> Iterator[Complaint]:
             yield _held(body, f"{label(body)} has the annotation {PAUSED}", "")
 
 
-def _paused_by_us(body: Object) -> Complaint | None:
+def _paused_by_us(body: Object) -> DiagnosisFinding | None:
     """What a task has paused to keep the provider from machines: it is continued by the next one."""
     about = frozenset({f"machine {name_of(body)}"})
     if provider.is_given_up(body):
@@ -212,12 +212,12 @@ def _paused_by_us(body: Object) -> Complaint | None:
         step = pool_progress.NOT_OURS_HINT
     else:
         return None
-    return Complaint(label(body), f"{what}.", "user", "error", step, instead_of=about)
+    return DiagnosisFinding(label(body), f"{what}.", "user", "error", step, instead_of=about)
 
 
-def _held(body: Object, what: str, setting: str) -> Complaint:
+def _held(body: Object, what: str, setting: str) -> DiagnosisFinding:
     step = f"Set {setting}." if setting else "Remove the annotation."
-    return Complaint(label(body), f"{what}: Cluster API leaves it alone.", "user", "error", step)
+    return DiagnosisFinding(label(body), f"{what}: Cluster API leaves it alone.", "user", "error", step)
 
 
 def _is_well(body: Object) -> bool:
@@ -230,13 +230,13 @@ def _is_well(body: Object) -> bool:
 # -- storage ---------------------------------------------------------------------------------------------------------
 
 
-def storage(found: Evidence) -> Iterator[Complaint]:
+def storage(found: Evidence) -> Iterator[DiagnosisFinding]:
     """Volumes of etcd that do not come: nobody says why when it is for want of a default storage class."""
     for claim in found.within(PERSISTENT_VOLUME_CLAIMS):
         if text(claim, "status", "phase") != "Pending":
             continue
         what, step = _why_pending(found, claim)
-        yield Complaint(
+        yield DiagnosisFinding(
             label({**claim, "kind": "PersistentVolumeClaim"}),
             f"Volume {name_of(claim)} of the control plane is pending: {what}.",
             "user",
@@ -272,7 +272,7 @@ def _is_default(storage_class: Object) -> bool:
 # -- the control plane -----------------------------------------------------------------------------------------------
 
 
-def stages(found: Evidence) -> Iterator[Complaint]:
+def stages(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What is wrong with it, and at which of its stages it is."""
     seen = found.seen
     if is_deleted(seen.cluster):
@@ -291,20 +291,20 @@ def _since(found: Evidence, one: Finding) -> str:
     return text(found.seen.cluster, "metadata", "creationTimestamp")
 
 
-def hosted_api(found: Evidence) -> Iterator[Complaint]:
+def hosted_api(found: Evidence) -> Iterator[DiagnosisFinding]:
     """An API that should answer, and does not answer us: the operators look at it from within only."""
     failure = found.hosted_failure
     if failure is None or is_deleted(found.seen.cluster):
         return
     if failure.kind == "failed_state":
         # Not its API: the kubeconfig that names it.
-        yield Complaint(f"HostedCluster {found.seen.label}", failure.message, "user", "error", failure.hint)
+        yield DiagnosisFinding(f"HostedCluster {found.seen.label}", failure.message, "user", "error", failure.hint)
         return
     if not cluster_progress.is_true(found.seen.cluster, "Available"):
         return
     endpoint = at(found.seen.cluster, "status", "controlPlaneEndpoint") or {}
     where = f"{endpoint.get('host')}:{endpoint.get('port')}"
-    yield Complaint(
+    yield DiagnosisFinding(
         f"HostedCluster {found.seen.label}",
         f"Its control plane is said to be available, and its API at {where} cannot be used from here: "
         f"{(failure.reason or failure.message).rstrip('.')}.",
@@ -318,7 +318,7 @@ def hosted_api(found: Evidence) -> Iterator[Complaint]:
 # -- the rollout -----------------------------------------------------------------------------------------------------
 
 
-def rollout(found: Evidence) -> Iterator[Complaint]:
+def rollout(found: Evidence) -> Iterator[DiagnosisFinding]:
     """How far the release is, and which operators of the hosted cluster are not well."""
     seen = found.seen
     if seen.cluster is None or is_deleted(seen.cluster) or not cluster_progress.serves(seen):
@@ -336,7 +336,7 @@ def rollout(found: Evidence) -> Iterator[Complaint]:
             (shown for shown, good in ((available, "True"), (degraded, "False")) if text(shown, "status") != good), None
         )
         if bad:
-            yield Complaint(
+            yield DiagnosisFinding(
                 f"ClusterOperator {name_of(body)}",
                 f"Its operator {name_of(body)} is {'degraded' if bad is degraded else 'not available'}: "
                 f"{text(bad, 'message') or text(bad, 'reason')}.",
@@ -347,19 +347,19 @@ def rollout(found: Evidence) -> Iterator[Complaint]:
             )
 
 
-def platform(found: Evidence) -> Iterator[Complaint]:
+def platform(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What OpenShift refuses, as nobody says who only looks at conditions."""
     seen = found.seen
     if text(seen.cluster, "spec", "platform", "type") != infrastructure.REFUSED or is_deleted(seen.cluster):
         return
     if infrastructure.platform_of(found.machine_config_server) == infrastructure.REFUSED:
-        yield Complaint(f"HostedCluster {seen.label}", infrastructure.SAID, "user", "error", infrastructure.CURE)
+        yield DiagnosisFinding(f"HostedCluster {seen.label}", infrastructure.SAID, "user", "error", infrastructure.CURE)
 
 
 # -- removal ---------------------------------------------------------------------------------------------------------
 
 
-def removal(found: Evidence) -> Iterator[Complaint]:
+def removal(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What keeps that which is being deleted: whose finalizer it is, and why its owner does not remove it."""
     if found.scene is None:
         return
@@ -368,7 +368,7 @@ def removal(found: Evidence) -> Iterator[Complaint]:
         told = True
         since = text(one.body, "metadata", "deletionTimestamp")
         turn = _turn_of_obstacle(one)
-        yield Complaint(
+        yield DiagnosisFinding(
             one.label,
             one.text,
             turn,
@@ -384,13 +384,13 @@ def removal(found: Evidence) -> Iterator[Complaint]:
                 yield complaint(finding, f"HostedCluster {found.seen.label}", since, found.now)
 
 
-def _turn_of_obstacle(one: Obstacle) -> str:
+def _turn_of_obstacle(one: Blocker) -> str:
     by_words = next((turn for words, turn in OBSTACLES if re.search(words, one.text)), "")
     who = caretaker(one.body["kind"], one.finalizer)
     return by_words or (_turn_of_caretaker(who) if who else "user")
 
 
-def _turn_of_caretaker(who: Caretaker) -> str:
+def _turn_of_caretaker(who: FinalizerOwner) -> str:
     if not who.deployment:
         return "user" if "hypershift destroy" in who.title else "operator"
     return "provider" if who.deployment in PROVIDERS else "operator"

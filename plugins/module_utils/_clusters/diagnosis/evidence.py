@@ -14,17 +14,17 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters import listing
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.leaks import Leak, find
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import Verdict
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrVerdict
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import (
     OPERATOR,
     OPERATOR_LABEL,
     OPERATOR_NAMESPACE,
-    Caretakers,
+    Controllers,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import Scene
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import DeletionState
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.infrastructure import CONFIG_MAP
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas, Listed
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
@@ -55,8 +55,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     PODS,
     STATEFUL_SETS,
     STORAGE_CLASSES,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import RECOVERABLE, Status
@@ -70,18 +70,18 @@ SYSTEM = "kube-system"
 MOST_WITH_EVENTS = 5
 # What is wrong with MAAS, or with our way to it, is a part of the diagnosis.
 TOLERATED = PASSING | {"credentials", "forbidden", "tls"}
-HOSTED_PARTS: Mapping[str, Kind] = {"nodes": NODES, "requests": CSRS, "operators": CLUSTER_OPERATORS}
+HOSTED_PARTS: Mapping[str, ObjectKind] = {"nodes": NODES, "requests": CSRS, "operators": CLUSTER_OPERATORS}
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What was found at one moment. What could not be read is None, and a sentence in the troubles of the sight."""
 
-    seen: Sight
+    seen: ClusterSnapshot
     now: float
     # By kind: what the control plane's namespace holds, and where the operator runs.
-    beside: Mapping[Kind, Sequence[Object] | None] = field(default_factory=dict)
-    operators: Mapping[Kind, Sequence[Object] | None] = field(default_factory=dict)
+    beside: Mapping[ObjectKind, Sequence[Object] | None] = field(default_factory=dict)
+    operators: Mapping[ObjectKind, Sequence[Object] | None] = field(default_factory=dict)
     operator_namespace: str = OPERATOR_NAMESPACE
     leases: Sequence[Object] = ()
     storage_classes: Sequence[Object] | None = None
@@ -96,9 +96,9 @@ class Evidence:
     events: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # What MAAS says to the provider's key, if it does not accept it.
     key_refused: str = ""
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[CsrVerdict] = ()
     # What is being deleted, and who should finish that.
-    scene: Scene | None = None
+    scene: DeletionState | None = None
     # What belongs to nobody, or to somebody else.
     leaks: Sequence[Leak] = ()
 
@@ -108,7 +108,7 @@ class Evidence:
         seen = self.seen
         return bool(seen.cluster or seen.pools or seen.control_plane or seen.machines or seen.maas_machines)
 
-    def within(self, kind: Kind) -> Sequence[Object]:
+    def within(self, kind: ObjectKind) -> Sequence[Object]:
         return self.beside.get(kind) or ()
 
 
@@ -125,7 +125,7 @@ def _in_maas(task: Task, found: Evidence) -> Evidence:
     in_maas = listing.machines_in_maas(task, [found.seen], TOLERATED)
     verdicts = listing.verdicts([found.seen], in_maas)[found.seen.label]
     found = replace(found, in_maas=in_maas, verdicts=verdicts, events=_events(task, in_maas))
-    caretakers = Caretakers(task, found.seen.namespace, found.seen.name)
+    caretakers = Controllers(task, found.seen.namespace, found.seen.name)
     if _deleted(found.seen):
         scene = caretakers.detailed(_scene(found))
         return replace(found, scene=scene, key_refused=scene.key_refused)
@@ -225,7 +225,7 @@ def _events(task: Task, in_maas: InMaas | None) -> dict[str, list[str]]:
     return {system_id: machines.last_events(system_id) for system_id in sorted(troubled)[:MOST_WITH_EVENTS]}
 
 
-def _asks_maas(seen: Sight) -> bool:
+def _asks_maas(seen: ClusterSnapshot) -> bool:
     """Whether the provider is waiting for anything of MAAS."""
     return any(
         one.get("type") == "MachineDeployed" and one.get("status") != "True"
@@ -237,14 +237,14 @@ def _asks_maas(seen: Sight) -> bool:
 # -- what is being deleted -------------------------------------------------------------------------------------------
 
 
-def _deleted(seen: Sight) -> bool:
+def _deleted(seen: ClusterSnapshot) -> bool:
     every = (seen.cluster, seen.control_plane, *seen.pools.values(), *seen.machines, *seen.maas_machines)
     return any(is_deleted(body) for body in every)
 
 
-def _scene(found: Evidence) -> Scene:
+def _scene(found: Evidence) -> DeletionState:
     seen = found.seen
-    return Scene(
+    return DeletionState(
         seen.namespace,
         seen.name,
         {

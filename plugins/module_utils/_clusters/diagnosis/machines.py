@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
     SIGNERS,
-    Verdict,
+    CsrVerdict,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure import (
     cluster_progress,
@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import Evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import (
     GRACE,
-    Complaint,
+    DiagnosisFinding,
     complaint,
     severity_of,
 )
@@ -43,12 +43,12 @@ MOST_REQUESTS = 10
 # -- node pools and machines -------------------------------------------------------------------------------------------
 
 
-def node_pools(found: Evidence) -> Iterator[Complaint]:
+def node_pools(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What is wrong with each pool, and how far it is."""
     seen = found.seen
     if seen.cluster is None:
         for name, pool in seen.pools.items():
-            yield Complaint(
+            yield DiagnosisFinding(
                 f"NodePool {seen.namespace}/{name}",
                 f"NodePool {name} is of a hosted cluster that does not exist: the operator leaves it alone.",
                 "user",
@@ -81,9 +81,9 @@ def _is_overlooked(found: Evidence, since: str) -> bool:
     return text(shown, "status") == "True" and there is not None and found.now - there >= GRACE
 
 
-def _overlooked(pool: Object, label: str, since: str) -> Complaint:
+def _overlooked(pool: Object, label: str, since: str) -> DiagnosisFinding:
     namespace, name = text(pool, "metadata", "namespace"), name_of(pool)
-    return Complaint(
+    return DiagnosisFinding(
         label,
         f"Node pool {name} waits for the ignition server, which is there: the operator has not looked again since.",
         "operator",
@@ -101,7 +101,7 @@ def _not_ready_since(pool: Object) -> str:
     return "" if ready else text(pool, "metadata", "creationTimestamp")
 
 
-def machines(found: Evidence) -> Iterator[Complaint]:
+def machines(found: Evidence) -> Iterator[DiagnosisFinding]:
     """Where each machine is that is not a Ready node, in the words of the provider and of MAAS."""
     for body in sorted(found.seen.machines, key=name_of):
         one = pool_progress.machine_finding(found.seen, body)
@@ -111,7 +111,7 @@ def machines(found: Evidence) -> Iterator[Complaint]:
         said = complaint(one, f"Machine {body['metadata']['namespace']}/{name_of(body)}", "", found.now)
         since = _machine_since(found, body, own)
         weight = severity_of(one.meaning.verdict, said.turn, since, found.now)
-        yield Complaint(
+        yield DiagnosisFinding(
             said.object,
             f"{said.what} {_maas_says(found, own)}".rstrip(),
             said.turn,
@@ -152,7 +152,7 @@ def _maas_says(found: Evidence, own: Object | None) -> str:
     return f"MAAS says of {machine['hostname']}: {', '.join(part for part in told if part)}.{last}"
 
 
-def strays(found: Evidence) -> Iterator[Complaint]:
+def strays(found: Evidence) -> Iterator[DiagnosisFinding]:
     """Machines that the provider has deployed, and that are not what it left: their state was changed in MAAS."""
     for own in found.seen.maas_machines:
         deployed, machine = condition(own, "MachineDeployed"), _machine_in_maas(found, own)
@@ -168,7 +168,7 @@ def strays(found: Evidence) -> Iterator[Complaint]:
                 "Machine of this name: the provider deploys or releases it otherwise."
             )
         elif machine.get("power_state") == "off":
-            yield Complaint(
+            yield DiagnosisFinding(
                 label(own),
                 f"{machine['hostname']} is deployed, and switched off.",
                 "maas",
@@ -179,18 +179,18 @@ def strays(found: Evidence) -> Iterator[Complaint]:
         else:
             continue
         failed = machine is not None and Status(machine["status"]) in RECOVERABLE
-        yield Complaint(label(own), f"{what}.", "maas" if failed else "user", "error", step)
+        yield DiagnosisFinding(label(own), f"{what}.", "maas" if failed else "user", "error", step)
 
 
-def maas(found: Evidence) -> Iterator[Complaint]:
+def maas(found: Evidence) -> Iterator[DiagnosisFinding]:
     """Whether MAAS answers, us and the provider."""
     here = found.in_maas
     if here is not None and here.trouble:
         by_key = here.kind in ("credentials", "forbidden")
         step = "Check maas_api_key." if by_key else "Look whether MAAS is up, and whether it can be reached from here."
-        yield Complaint("MAAS", here.trouble, "user" if by_key else "maas", "error", step)
+        yield DiagnosisFinding("MAAS", here.trouble, "user" if by_key else "maas", "error", step)
     if found.key_refused:
-        yield Complaint(
+        yield DiagnosisFinding(
             f"HostedCluster {found.seen.label}",
             f"MAAS does not accept the API key that the provider has ({found.key_refused}).",
             "user",
@@ -202,20 +202,20 @@ def maas(found: Evidence) -> Iterator[Complaint]:
 # -- certificates and nodes ------------------------------------------------------------------------------------------
 
 
-def certificates(found: Evidence) -> Iterator[Complaint]:
+def certificates(found: Evidence) -> Iterator[DiagnosisFinding]:
     """The newest request of each node that waits: those that somebody should approve, and those that nobody should."""
     told = [each for each in found.verdicts if each.kind in SIGNERS.values() and not each.superseded]
     for verdict in told[:MOST_REQUESTS]:
         since = stamp_of(found.now - verdict.age)
         said = _of_request(found, verdict, since)
-        yield Complaint(f"CertificateSigningRequest {verdict.name}", *said, since, who=verdict.node)
+        yield DiagnosisFinding(f"CertificateSigningRequest {verdict.name}", *said, since, who=verdict.node)
     if len(told) > MOST_REQUESTS:
         more = f"{len(told) - MOST_REQUESTS} more certificate requests wait."
         step = "metalshift.maas.node_csr lists them all, with the reason of each that it does not approve."
-        yield Complaint("CertificateSigningRequests", more, "user", "error", step)
+        yield DiagnosisFinding("CertificateSigningRequests", more, "user", "error", step)
 
 
-def _of_request(found: Evidence, verdict: Verdict, since: str) -> tuple[str, str, str, str]:
+def _of_request(found: Evidence, verdict: CsrVerdict, since: str) -> tuple[str, str, str, str]:
     """What is said of it, the turn, the severity and the next step."""
     about = f"The {verdict.kind} certificate of {verdict.node or 'a node'} waits for approval"
     if verdict.approved:
@@ -228,14 +228,14 @@ def _of_request(found: Evidence, verdict: Verdict, since: str) -> tuple[str, str
     return f"{about}, and is not to be approved: {verdict.message}", "user", weight, WHO_ASKS
 
 
-def nodes(found: Evidence) -> Iterator[Complaint]:
+def nodes(found: Evidence) -> Iterator[DiagnosisFinding]:
     """Nodes that belong to no Machine, and are not Ready; those of Machines are told with them."""
     linked = {text(body, "status", "nodeRef", "name") for body in found.seen.machines}
     for body in found.seen.nodes or ():
         ready = condition(body, "Ready")
         if name_of(body) in linked or text(ready, "status") == "True":
             continue
-        yield Complaint(
+        yield DiagnosisFinding(
             f"Node {name_of(body)}",
             f"Node {name_of(body)} is not Ready: {text(ready, 'message') or 'its kubelet says nothing'}.",
             "node",

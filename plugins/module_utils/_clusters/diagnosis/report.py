@@ -19,7 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosi
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import (
     NEXT_STEPS,
     SEVERITIES,
-    Complaint,
+    DiagnosisFinding,
     in_order,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import state_of
@@ -27,14 +27,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 
-Look = Callable[[Evidence], Iterator[Complaint]]
+Look = Callable[[Evidence], Iterator[DiagnosisFinding]]
 
 # What a page has room for.
 MOST_TOLD = 15
 WIDTH = 110
 
 
-def diagnose(found: Evidence) -> list[Complaint]:
+def diagnose(found: Evidence) -> list[DiagnosisFinding]:
     """All that is wrong or waited for, the most serious first."""
     if not found.is_there:
         left = list(leaks(found))
@@ -44,7 +44,7 @@ def diagnose(found: Evidence) -> list[Complaint]:
     return in_order([one for one in told if one.topic not in covered])
 
 
-def _nothing(found: Evidence, left: Sequence[Complaint]) -> Complaint:
+def _nothing(found: Evidence, left: Sequence[DiagnosisFinding]) -> DiagnosisFinding:
     label, lists = found.seen.label, "metalshift.maas.hosted_cluster_info lists what there is."
     if left:
         one = f"{len(left)} things have" if len(left) > 1 else "one thing has"
@@ -53,10 +53,10 @@ def _nothing(found: Evidence, left: Sequence[Complaint]) -> Complaint:
     else:
         what = f"There is no HostedCluster {label}, and nothing that one has left."
         step = f"Create it, or correct name and namespace: {lists}"
-    return Complaint(f"HostedCluster {label}", what, "user", "error", step)
+    return DiagnosisFinding(f"HostedCluster {label}", what, "user", "error", step)
 
 
-def leaks(found: Evidence) -> Iterator[Complaint]:
+def leaks(found: Evidence) -> Iterator[DiagnosisFinding]:
     """Machines and objects of nobody, and machines that are named as this cluster's and are somebody else's."""
     going = is_deleted(found.seen.cluster)
     for leak in found.leaks:
@@ -65,14 +65,14 @@ def leaks(found: Evidence) -> Iterator[Complaint]:
             continue
         dangerous = leak.kind == "provider_id" and leak.verdict == "leak"
         what = f"{leak.object}: {leak.reason}."
-        yield Complaint(leak.object, what, "user", "error" if dangerous else "warning", leak.hint)
+        yield DiagnosisFinding(leak.object, what, "user", "error" if dangerous else "warning", leak.hint)
 
 
-def troubles(found: Evidence) -> Iterator[Complaint]:
+def troubles(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What could not be looked at."""
     label = f"HostedCluster {found.seen.label}"
     for trouble in found.seen.troubles:
-        yield Complaint(label, trouble, "user", "note", "Give this user the right to read it.")
+        yield DiagnosisFinding(label, trouble, "user", "note", "Give this user the right to read it.")
 
 
 LOOKS: Sequence[Look] = (
@@ -98,7 +98,7 @@ LOOKS: Sequence[Look] = (
 # -- on one page -----------------------------------------------------------------------------------------------------
 
 
-def page(found: Evidence, told: Sequence[Complaint]) -> str:
+def page(found: Evidence, told: Sequence[DiagnosisFinding]) -> str:
     """The same for a person: what is wrong, since when, whose turn it is, and what to do next."""
     parts = [headline(found, told)]
     groups = list(_grouped(told))
@@ -123,7 +123,7 @@ def _paragraph(part: str) -> str:
     return textwrap.fill(part, WIDTH, initial_indent=first, subsequent_indent=more, break_on_hyphens=False)
 
 
-def headline(found: Evidence, told: Sequence[Complaint]) -> str:
+def headline(found: Evidence, told: Sequence[DiagnosisFinding]) -> str:
     """One line for all: how the cluster is, and how much is said of it."""
     state = state_of(found.seen.cluster, found.now) if found.is_there else "not there"
     counted = Counter(one.severity for one in told)
@@ -132,16 +132,16 @@ def headline(found: Evidence, told: Sequence[Complaint]) -> str:
     return f"Hosted cluster {found.seen.label} is {state}: {', '.join(parts) or 'nothing is wrong'}."
 
 
-def _grouped(told: Sequence[Complaint]) -> Iterator[Sequence[Complaint]]:
+def _grouped(told: Sequence[DiagnosisFinding]) -> Iterator[Sequence[DiagnosisFinding]]:
     """Those of which the same is said are told together."""
-    groups: dict[tuple[str, ...], list[Complaint]] = {}
+    groups: dict[tuple[str, ...], list[DiagnosisFinding]] = {}
     for one in told:
         said = one.what.replace(one.who, "…") if one.who else one.what
         groups.setdefault((one.severity, one.turn, one.next_step, said), []).append(one)
     return iter(groups.values())
 
 
-def _what(same: Sequence[Complaint]) -> str:
+def _what(same: Sequence[DiagnosisFinding]) -> str:
     first = same[0]
     if len(same) == 1:
         return first.what
@@ -149,7 +149,7 @@ def _what(same: Sequence[Complaint]) -> str:
     return first.what.replace(first.who, few)
 
 
-def _since(found: Evidence, same: Sequence[Complaint]) -> str:
+def _since(found: Evidence, same: Sequence[DiagnosisFinding]) -> str:
     since = min((one.since for one in same if one.since), default="")
     began = seconds_of(since)
     return "" if began is None else f" Since {since}, {in_words(max(found.now - began, 0))}."

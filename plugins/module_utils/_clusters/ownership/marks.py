@@ -14,14 +14,14 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Caretakers
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
-    Named,
+    MachineNames,
     belonging,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
@@ -53,7 +53,7 @@ class Marking:
 
 
 @dataclass
-class Marked:
+class MarkingResult:
     """What came of marking: the machines that are this cluster's now, what was changed, and what was not to be."""
 
     ours: Mapping[str, Machine] = field(default_factory=dict)
@@ -67,7 +67,9 @@ class Marked:
         return self.before or bool(self.done)
 
 
-def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = None, sweep: bool = False) -> Marked:
+def mark(
+    task: Task, seen: ClusterSnapshot, *, machines: Mapping[str, Machine] | None = None, sweep: bool = False
+) -> MarkingResult:
     """Annotate the cluster's machines with cluster and pool, and take that from those that are no longer its own.
 
     One listing, and one request for each machine that is not as it should be. `machines` are those of MAAS by
@@ -81,9 +83,9 @@ def mark(task: Task, seen: Sight, *, machines: Mapping[str, Machine] | None = No
     todo = markings(seen, machines)
     if todo:
         # A wrong mark is worse than none: by it, machines are released when the cluster is removed.
-        owners = Caretakers(task, seen.namespace, seen.name).owners(Machines(task.maas).me)
+        owners = Controllers(task, seen.namespace, seen.name).owners(Machines(task.maas).me)
         todo = markings(seen, machines, owners)
-    outcome = Marked({one: machines[one] for one in _wanted(seen, machines, owners)})
+    outcome = MarkingResult({one: machines[one] for one in _wanted(seen, machines, owners)})
     if task.check:
         outcome.done = todo
         return outcome
@@ -110,11 +112,11 @@ class Marker:
         self._task = task
         self._known: frozenset[str] = frozenset()
         self._marked = False
-        self._seen: Sight | None = None
+        self._seen: ClusterSnapshot | None = None
         # A wait that ends does not wait for those who work beside it.
         self._lock = threading.Lock()
 
-    def due(self, seen: Sight) -> Hashable | None:
+    def due(self, seen: ClusterSnapshot) -> Hashable | None:
         """The machines that are named and not marked yet."""
         self._seen = seen
         named = frozenset(_named(seen))
@@ -122,7 +124,7 @@ class Marker:
         self._known &= named
         return (named - self._known) or None
 
-    def tick(self, seen: Sight) -> bool:
+    def tick(self, seen: ClusterSnapshot) -> bool:
         """Mark what is due; whether all of it is the cluster's now."""
         with self._lock:
             marked = mark(self._task, seen)
@@ -130,22 +132,22 @@ class Marker:
             self._known |= set(marked.ours)
         return set(_named(seen)) <= self._known
 
-    def finish(self, seen: Sight | None = None) -> Marked:
+    def finish(self, seen: ClusterSnapshot | None = None) -> MarkingResult:
         """What came of it, with what is named at the end. Without `seen`, what was seen last: the wait has failed."""
         last = seen or self._seen
         if last is None or not has_maas(self._task):
-            return Marked()
+            return MarkingResult()
         try:
             with self._lock:
                 marked = mark(self._task, last)
         except Failure as failure:
             if seen is not None and failure.kind not in PASSING:
                 raise
-            marked = Marked(warnings=[f"The machines of {last.label} are not marked in MAAS: {failure}"])
+            marked = MarkingResult(warnings=[f"The machines of {last.label} are not marked in MAAS: {failure}"])
         return replace(marked, before=self._marked)
 
 
-def markings(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str] = ()) -> list[Marking]:
+def markings(seen: ClusterSnapshot, machines: Mapping[str, Machine], owners: Collection[str] = ()) -> list[Marking]:
     """What has to be changed of which machine. Only what is certainly this cluster's gets its mark.
 
     `owners` are the users of MAAS in whose name the cluster's provider may act, as far as they are known.
@@ -165,7 +167,9 @@ def markings(seen: Sight, machines: Mapping[str, Machine], owners: Collection[st
     return found
 
 
-def _wanted(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str]) -> dict[str, dict[str, str]]:
+def _wanted(
+    seen: ClusterSnapshot, machines: Mapping[str, Machine], owners: Collection[str]
+) -> dict[str, dict[str, str]]:
     """The marks of every machine that is this cluster's."""
     nodes = {_reference(body): _node_of(body) for body in seen.machines}
     pools = {_reference(body): _pool_of(body) for body in seen.machines}
@@ -173,7 +177,7 @@ def _wanted(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str
     for system_id, bodies in _named(seen).items():
         body, name = bodies[0], _name(bodies[0])
         rivals = [f"{one['metadata'].get('namespace', '')}/{_name(one)}" for one in bodies[1:]]
-        named = Named(body, seen.label, nodes.get(name, ""), rivals)
+        named = MachineNames(body, seen.label, nodes.get(name, ""), rivals)
         machine = machines.get(system_id)
         # What could not be deployed was given back, and is still named: whoever takes it next would bear our mark.
         if rivals or named.deployment_failed or belonging(machine, named, owners).verdict != "ours":
@@ -183,7 +187,7 @@ def _wanted(seen: Sight, machines: Mapping[str, Machine], owners: Collection[str
     return wanted
 
 
-def _read(task: Task, seen: Sight, sweep: bool) -> dict[str, Machine]:
+def _read(task: Task, seen: ClusterSnapshot, sweep: bool) -> dict[str, Machine]:
     machines = Machines(task.maas)
     found = machines.read(_named(seen))
     if sweep and not seen.troubles:
@@ -206,7 +210,7 @@ def _marks(machine: Machine) -> dict[str, str]:
     return {key: str(annotations[key]) for key in MARKS if annotations.get(key)}
 
 
-def _named(seen: Sight) -> dict[str, list[Object]]:
+def _named(seen: ClusterSnapshot) -> dict[str, list[Object]]:
     """The MaasMachines of the cluster, by the machine that they name."""
     found: dict[str, list[Object]] = defaultdict(list)
     for body in seen.maas_machines:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Hashable, Mapping
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import Done
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import Patch
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.background import BackgroundResult
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import ObjectPatch
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import marked_for
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.provider import (
     endless,
@@ -21,7 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.p
     takeover,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import name_of
@@ -46,17 +46,17 @@ class ProviderGuard:
 
     # -- while a task waits ---------------------------------------------------------------------------------------
 
-    def due(self, seen: Sight) -> Hashable | None:
+    def due(self, seen: ClusterSnapshot) -> Hashable | None:
         """The pauses to be begun or ended."""
         return tuple((patch.name, patch.said) for patch in patches(seen)) or None
 
-    def keep(self, seen: Sight) -> Done:
+    def keep(self, seen: ClusterSnapshot) -> BackgroundResult:
         """Pause what is tried without end and can never be a node; continue what may go on."""
         for patch in patches(seen):
             self._apply(patch, seen)
-        return Done(dict(self._lines), again=True)
+        return BackgroundResult(dict(self._lines), again=True)
 
-    def unchecked(self, seen: Sight) -> list[Object]:
+    def unchecked(self, seen: ClusterSnapshot) -> list[Object]:
         """The MaasMachines whose machine has not been looked at in MAAS."""
         return [
             body
@@ -66,7 +66,7 @@ class ProviderGuard:
             and self._checked.get(name_of(body)) != system_id
         ]
 
-    def check(self, seen: Sight, machines: Mapping[str, Machine]) -> Mapping[str, str]:
+    def check(self, seen: ClusterSnapshot, machines: Mapping[str, Machine]) -> Mapping[str, str]:
         """Pause what names a machine that MAAS has marked as somebody else's; what was done, by topic."""
         for body in seen.maas_machines:
             machine = machines.get(system_id_of(body))
@@ -76,7 +76,7 @@ class ProviderGuard:
         self._checked |= {name_of(body): system_id_of(body) for body in seen.maas_machines}
         return dict(self._lines)
 
-    def _apply(self, patch: Patch, seen: Sight) -> None:
+    def _apply(self, patch: ObjectPatch, seen: ClusterSnapshot) -> None:
         with self._lock:
             if self._ended:
                 return
@@ -94,7 +94,7 @@ class ProviderGuard:
 
     # -- when it gives up -----------------------------------------------------------------------------------------
 
-    def give_up(self, seen: Sight | None) -> str:
+    def give_up(self, seen: ClusterSnapshot | None) -> str:
         """Pause what the provider would go on with when nobody waits any more; what was done, as a sentence."""
         with self._lock:
             self._ended = True

@@ -34,7 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import (
     ANNOUNCEMENT,
-    Ask,
+    MachineDemand,
     allotted,
     announced,
     ask_of,
@@ -43,7 +43,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.prefligh
     is_misannounced,
     machines_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.registry import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.registry import RegistryAnswer
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.rights import FIRST, JOURNEYS, NEEDED
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line
@@ -83,7 +83,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class PoolWish:
+class PoolSpec:
     """A node pool as it is to be."""
 
     name: str
@@ -113,7 +113,7 @@ class Service:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ClusterSpec:
     """The hosted cluster that is to be."""
 
     namespace: str
@@ -133,7 +133,7 @@ class Wish:
     pull_secret: str | None = field(default=None, repr=False)
     image_content_sources: bool = False
     dns_in_maas: bool = False
-    pools: Sequence[PoolWish] = ()
+    pools: Sequence[PoolSpec] = ()
     services: Sequence[Service] = ()
 
     @property
@@ -166,16 +166,16 @@ def table(checks: Sequence[Check]) -> list[str]:
 class Demand:
     """What this hosted cluster still asks for, and what others do who were there first."""
 
-    own: Sequence[Ask]
-    spare: Sequence[Ask]
-    others: Sequence[Ask]
+    own: Sequence[MachineDemand]
+    spare: Sequence[MachineDemand]
+    others: Sequence[MachineDemand]
     # The clusters that announce something that cannot be understood.
     misannounced: Sequence[str] = ()
 
     @classmethod
     def of(
         cls,
-        wish: Wish,
+        wish: ClusterSpec,
         clusters: Sequence[Object],
         pools: Sequence[Object],
         maas_machines: Sequence[Object],
@@ -192,22 +192,26 @@ class Demand:
         for cluster in elders:
             others += announced(cluster, pools, now)
         misannounced = [_full_name(each) for each in elders if is_misannounced(each, now)]
-        spare = [Ask(wish.label, pool.name, pool.surge, constraints_of(pool.maas)) for pool in wish.pools if pool.surge]
+        spare = [
+            MachineDemand(wish.label, pool.name, pool.surge, constraints_of(pool.maas))
+            for pool in wish.pools
+            if pool.surge
+        ]
         return cls(own, spare, [ask for ask in [*others, *rest] if ask is not None and ask.count], misannounced)
 
     @property
-    def asks(self) -> list[Ask]:
+    def asks(self) -> list[MachineDemand]:
         """Others first: they have written down what they want."""
         return [*self.others, *self.own, *self.spare]
 
 
-def _own_ask(wish: Wish, pool: PoolWish, there: Object | None, maas_machines: Sequence[Object]) -> Ask:
+def _own_ask(wish: ClusterSpec, pool: PoolSpec, there: Object | None, maas_machines: Sequence[Object]) -> MachineDemand:
     have = machines_of(there, maas_machines) if there else []
     got = sum(1 for each in have if each["spec"].get("systemID") or each["spec"].get("providerID"))
-    return Ask(wish.label, pool.name, max(pool.replicas - got, 0), _constraints(pool, there))
+    return MachineDemand(wish.label, pool.name, max(pool.replicas - got, 0), _constraints(pool, there))
 
 
-def _constraints(pool: PoolWish, there: Object | None) -> Constraints:
+def _constraints(pool: PoolSpec, there: Object | None) -> Constraints:
     """What a node pool that exists asks for stays, where nothing else is wished."""
     kept = ((there or {}).get("spec", {}).get("platform") or {}).get("maas") or {}
     return constraints_of({**kept, **pool.maas})
@@ -263,7 +267,7 @@ def _not_counted(demand: Demand, exaggerating: Mapping[str, int]) -> Iterator[Ch
         yield Check("announcements", "warning", f"{text[:1].upper()}{text[1:]}. It was not counted.", advice)
 
 
-def _too_few(ask: Ask, got: int, ready: Sequence[Machine], rivals: Sequence[Ask]) -> str:
+def _too_few(ask: MachineDemand, got: int, ready: Sequence[Machine], rivals: Sequence[MachineDemand]) -> str:
     lines = shortfall(ready, ask.constraints)
     stock = "; ".join(lines) if lines else "no machine is Ready"
     text = f"{_machines(ask.count)} asked for ({ask.wanted}), {got} available: {stock}."
@@ -273,18 +277,18 @@ def _too_few(ask: Ask, got: int, ready: Sequence[Machine], rivals: Sequence[Ask]
     return text
 
 
-def _how_to_get_more(rivals: Sequence[Ask], owner: str) -> str:
+def _how_to_get_more(rivals: Sequence[MachineDemand], owner: str) -> str:
     others = sorted({other.owner for other in rivals if other.owner != owner})
     wait = f", or wait until {_and(others)} has what it asks for and add the rest" if others else ""
     return f"Add machines to MAAS, release some, or ask for fewer{wait}."
 
 
-def _overlap(one: Ask, other: Ask, ready: Sequence[Machine]) -> bool:
+def _overlap(one: MachineDemand, other: MachineDemand, ready: Sequence[Machine]) -> bool:
     return any(one.constraints.matches(machine) and other.constraints.matches(machine) for machine in ready)
 
 
 def known_names(
-    wish: Wish, zones: Sequence[Object], pools: Sequence[Object], tags: Sequence[Object]
+    wish: ClusterSpec, zones: Sequence[Object], pools: Sequence[Object], tags: Sequence[Object]
 ) -> Iterator[Check]:
     """Zones, resource pools and tags that MAAS has not got: nobody will ever match them."""
     have = {
@@ -309,7 +313,7 @@ def known_names(
         yield Check("names in MAAS", "ok", "MAAS has all zones, pools and tags that the node pools name.")
 
 
-def images(wish: Wish, resources: Sequence[Object]) -> Iterator[Check]:
+def images(wish: ClusterSpec, resources: Sequence[Object]) -> Iterator[Check]:
     """The image of each node pool, in MAAS, for the architecture of the pool."""
     for image in sorted({pool.image for pool in wish.pools}):
         name = f"image {image or '(none)'}"
@@ -357,7 +361,7 @@ def disks(demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:
         yield Check("disk /dev/sda", "ok", "All machines that fit have it.")
 
 
-def architectures(wish: Wish, demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:
+def architectures(wish: ClusterSpec, demand: Demand, ready: Sequence[Machine]) -> Iterator[Check]:
     """Platform MAAS knows amd64 only, and its provider asks MAAS for no architecture."""
     if others := sorted(pool.name for pool in wish.pools if pool.arch != "amd64"):
         yield Check(
@@ -384,7 +388,7 @@ def architectures(wish: Wish, demand: Demand, ready: Sequence[Machine]) -> Itera
         yield Check("architecture", "ok", "amd64.")
 
 
-def the_fork(wish: Wish) -> Iterator[Check]:
+def the_fork(wish: ClusterSpec) -> Iterator[Check]:
     """What the operator of platform MAAS does unasked."""
     yield Check(
         "user spectro",
@@ -402,7 +406,7 @@ def the_fork(wish: Wish) -> Iterator[Check]:
         )
 
 
-def rights_in_maas(wish: Wish, user: Object) -> Iterator[Check]:
+def rights_in_maas(wish: ClusterSpec, user: Object) -> Iterator[Check]:
     """An administrator of MAAS may all of it; somebody else only what needs no administrator."""
     name = user.get("username", "?")
     if user.get("is_superuser"):
@@ -423,7 +427,7 @@ def rights_in_maas(wish: Wish, user: Object) -> Iterator[Check]:
         )
 
 
-def provider_key(wish: Wish, user: Object, clusters: Sequence[Object]) -> Iterator[Check]:
+def provider_key(wish: ClusterSpec, user: Object, clusters: Sequence[Object]) -> Iterator[Check]:
     """MAAS lets only administrators do what the provider does before each deployment."""
     name = "key of the provider"
     kept = any(_full_name(each) == wish.label for each in clusters) and not wish.own_provider_key
@@ -445,7 +449,7 @@ def provider_key(wish: Wish, user: Object, clusters: Sequence[Object]) -> Iterat
         )
 
 
-def names_in_dns(wish: Wish, domains: Sequence[Object], resolved: Mapping[str, str]) -> Iterator[Check]:
+def names_in_dns(wish: ClusterSpec, domains: Sequence[Object], resolved: Mapping[str, str]) -> Iterator[Check]:
     """The names of the API and of the applications: in MAAS, or known already."""
     names = wanted_names(wish)
     if not wish.dns_in_maas:
@@ -468,7 +472,7 @@ def names_in_dns(wish: Wish, domains: Sequence[Object], resolved: Mapping[str, s
         yield Check("DNS", "ok", f"MAAS has {wish.domain} and apps.{wish.domain}.")
 
 
-def names_taken(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+def names_taken(wish: ClusterSpec, clusters: Sequence[Object]) -> Iterator[Check]:
     """Of two hosted clusters with one domain, whoever is created later takes the names of the other."""
     name = "names of the cluster"
     this = next((each for each in clusters if _full_name(each) == wish.label), None)
@@ -481,14 +485,14 @@ def names_taken(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
     yield Check(name, "warning" if was_first else "failed", found, "Choose another name or base domain.")
 
 
-def wanted_names(wish: Wish) -> list[str]:
+def wanted_names(wish: ClusterSpec) -> list[str]:
     return [f"api.{wish.domain}", f"api-int.{wish.domain}", f"console.apps.{wish.domain}"] if wish.base_domain else []
 
 
 # -- the management cluster ----------------------------------------------------------------------------------------
 
 
-def control_plane_namespace_is_free(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+def control_plane_namespace_is_free(wish: ClusterSpec, clusters: Sequence[Object]) -> Iterator[Check]:
     """Two names may spell the same namespace, and HyperShift deletes it with the first of them that goes."""
     name, place = "namespace", control_plane_namespace(wish.namespace, wish.name)
     if others := namesakes(clusters, wish.namespace, wish.name):
@@ -502,7 +506,7 @@ def control_plane_namespace_is_free(wish: Wish, clusters: Sequence[Object]) -> I
         yield Check(name, "ok", f"The control plane has {place} to itself.")
 
 
-def platform(wish: Wish, crd: Object | None) -> Iterator[Check]:
+def platform(wish: ClusterSpec, crd: Object | None) -> Iterator[Check]:
     """Whether the installed kind of HostedCluster knows the platform, and keeps what is written about it."""
     wanted = {"maas": "MAAS", "none": "None"}[wish.platform]
     if crd is None:
@@ -535,7 +539,7 @@ def platform(wish: Wish, crd: Object | None) -> Iterator[Check]:
         yield Check("platform", "ok", f"HyperShift knows platform {wanted}.")
 
 
-def release(wish: Wish, answer: Answer | None) -> Iterator[Check]:
+def release(wish: ClusterSpec, answer: RegistryAnswer | None) -> Iterator[Check]:
     """The release image, as the registry answers who asks with the pull secret."""
     name = "release"
     if answer is None:
@@ -579,7 +583,7 @@ def release(wish: Wish, answer: Answer | None) -> Iterator[Check]:
         )
 
 
-def pull_secret(wish: Wish) -> Iterator[Check]:
+def pull_secret(wish: ClusterSpec) -> Iterator[Check]:
     """A pull secret that is none is noticed late, and told in words that do not name it."""
     try:
         logins = json.loads(wish.pull_secret or "")["auths"]
@@ -599,7 +603,7 @@ def pull_secret(wish: Wish) -> Iterator[Check]:
         )
 
 
-def upgrade(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+def upgrade(wish: ClusterSpec, clusters: Sequence[Object]) -> Iterator[Check]:
     """From which version to which, for a hosted cluster that is installed."""
     name = "upgrade"
     this = next((each for each in clusters if _full_name(each) == wish.label), None)
@@ -622,7 +626,7 @@ def upgrade(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
         )
 
 
-def supported_versions(wish: Wish, config: Object | None) -> Iterator[Check]:
+def supported_versions(wish: ClusterSpec, config: Object | None) -> Iterator[Check]:
     """Whether the operator supports the release, as far as its tag tells the version."""
     name = "operator and release"
     minor = _minor(wish.release)
@@ -670,7 +674,7 @@ def operator(deployments: Sequence[Object]) -> Iterator[Check]:
         )
 
 
-def provider(wish: Wish, deployments: Sequence[Object], clusters: Sequence[Object]) -> Iterator[Check]:
+def provider(wish: ClusterSpec, deployments: Sequence[Object], clusters: Sequence[Object]) -> Iterator[Check]:
     """Whether nodes can join with the image of the provider that the hosted cluster would run."""
     operators = [each for each in deployments if each["metadata"]["name"] == "operator"]
     this = next((each for each in clusters if _full_name(each) == wish.label), None)
@@ -697,7 +701,7 @@ def provider(wish: Wish, deployments: Sequence[Object], clusters: Sequence[Objec
         yield Check(name, "ok", f"Nodes can join with {text}.")
 
 
-def control_plane_operator(wish: Wish, clusters: Sequence[Object]) -> Iterator[Check]:
+def control_plane_operator(wish: ClusterSpec, clusters: Sequence[Object]) -> Iterator[Check]:
     """Which control-plane operator the cluster gets: that of a stock release spoils platform MAAS."""
     this = next((each for each in clusters if _full_name(each) == wish.label), None)
     kept = ((this or {}).get("metadata", {}).get("annotations") or {}).get(CONTROL_PLANE_OPERATOR_IMAGE)
@@ -715,7 +719,7 @@ def control_plane_operator(wish: Wish, clusters: Sequence[Object]) -> Iterator[C
         )
 
 
-def storage(wish: Wish, classes: Sequence[Object]) -> Iterator[Check]:
+def storage(wish: ClusterSpec, classes: Sequence[Object]) -> Iterator[Check]:
     """Where etcd keeps its data."""
     names = sorted(each["metadata"]["name"] for each in classes)
     default = [
@@ -749,7 +753,7 @@ def storage(wish: Wish, classes: Sequence[Object]) -> Iterator[Check]:
         )
 
 
-def ports(wish: Wish, services: Sequence[Object]) -> Iterator[Check]:
+def ports(wish: ClusterSpec, services: Sequence[Object]) -> Iterator[Check]:
     """Node ports that are named, and taken, or out of range."""
     asked = {service.port: service.name for service in wish.services if service.type == "NodePort" and service.port}
     if not asked:
@@ -780,7 +784,7 @@ def ports(wish: Wish, services: Sequence[Object]) -> Iterator[Check]:
         yield Check("node ports", "ok", f"{_and(map(str, sorted(asked)))} {_is(asked)} free.")
 
 
-def publishing(wish: Wish) -> Iterator[Check]:
+def publishing(wish: ClusterSpec) -> Iterator[Check]:
     """Combinations that the API takes, and that lead nowhere."""
     ignition = next((service for service in wish.services if service.name == "Ignition"), None)
     if wish.services and (ignition is None or ignition.type not in ("NodePort", "Route")):
@@ -793,7 +797,7 @@ def publishing(wish: Wish) -> Iterator[Check]:
         )
 
 
-def node_address(wish: Wish, nodes: Sequence[Object], resolved: Mapping[str, str]) -> Iterator[Check]:
+def node_address(wish: ClusterSpec, nodes: Sequence[Object], resolved: Mapping[str, str]) -> Iterator[Check]:
     """With NodePort nobody checks whether the address leads to the management cluster."""
     asked = sorted({service.address for service in wish.services if service.type == "NodePort" and service.address})
     if not asked:

@@ -21,9 +21,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight import checks, registry, rights
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.checks import (
     Check,
+    ClusterSpec,
     Demand,
     Service,
-    Wish,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
@@ -40,7 +40,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     SECRETS,
     SERVICES,
     STORAGE_CLASSES,
-    Kind,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
@@ -48,13 +48,13 @@ SUPPORTED_VERSIONS = "supported-versions"
 HOSTED_CLUSTERS_CRD = "hostedclusters.hypershift.openshift.io"
 AT_ONCE = 8
 
-EVERYTHING = Kind("*/*", "*", "*")
+EVERYTHING = ObjectKind("*/*", "*", "*")
 
 # The services of a control plane that platform MAAS publishes.
 PUBLISHED = ("APIServer", "OAuthServer", "OIDC", "Konnectivity", "Ignition")
 
 Facts = Mapping[str, Any]
-Read = Callable[[Task, Wish], Any]
+Read = Callable[[Task, ClusterSpec], Any]
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class Judge:
 
     name: str
     needs: Sequence[str]
-    judge: Callable[[Wish, Facts], Iterable[Check]]
+    judge: Callable[[ClusterSpec, Facts], Iterable[Check]]
     # Whether there is anything to check, and whether it is about machines of MAAS.
-    asked: Callable[[Wish], bool] = lambda _wish: True
+    asked: Callable[[ClusterSpec], bool] = lambda _wish: True
 
 
 # -- reading -------------------------------------------------------------------------------------------------------
 
 
-def _rights(task: Task, wish: Wish) -> dict[str, list[str]]:
+def _rights(task: Task, wish: ClusterSpec) -> dict[str, list[str]]:
     """What the user may not do, by what it is needed for. An administrator is known by one question."""
     if task.kube.may("*", EVERYTHING):
         return {}
@@ -99,7 +99,7 @@ def _has_namespace(task: Task, name: str) -> bool:
         return True
 
 
-def _release(task: Task, wish: Wish) -> registry.Answer | None:
+def _release(task: Task, wish: ClusterSpec) -> registry.RegistryAnswer | None:
     image = registry.Image.parse(wish.release)
     if image is None:
         return None
@@ -107,7 +107,7 @@ def _release(task: Task, wish: Wish) -> registry.Answer | None:
     return registry.ask(image, wish.pull_secret or "", verify=authority or True)
 
 
-def _resolved(_task: Task, wish: Wish) -> dict[str, str]:
+def _resolved(_task: Task, wish: ClusterSpec) -> dict[str, str]:
     """The first address of each name that matters; names that do not resolve are left out."""
     addresses = {service.address for service in wish.services if service.type == "NodePort" and service.address}
     names = addresses | set(() if wish.dns_in_maas else checks.wanted_names(wish))
@@ -121,7 +121,7 @@ def _address_of(name: str) -> str:
         return ""
 
 
-def _provider_user(task: Task, wish: Wish) -> Any:
+def _provider_user(task: Task, wish: ClusterSpec) -> Any:
     """Whose key the provider gets, where it is not the task's own."""
     if not wish.own_provider_key:
         return None
@@ -165,15 +165,15 @@ OF_ALL = frozenset({"unreachable", "tls", "credentials"})
 # -- judging -------------------------------------------------------------------------------------------------------
 
 
-def _demand(wish: Wish, facts: Facts) -> Demand:
+def _demand(wish: ClusterSpec, facts: Facts) -> Demand:
     return Demand.of(wish, facts["clusters"], facts["pools"], facts["maas_machines"], time.time())
 
 
-def _has_pools(wish: Wish) -> bool:
+def _has_pools(wish: ClusterSpec) -> bool:
     return wish.on_maas and bool(wish.pools)
 
 
-def _has_node_ports(wish: Wish) -> bool:
+def _has_node_ports(wish: ClusterSpec) -> bool:
     return any(service.type == "NodePort" for service in wish.services)
 
 
@@ -283,7 +283,7 @@ JUDGES: Sequence[Judge] = (
 NAMES = tuple(judge.name for judge in JUDGES)
 
 
-def examine(task: Task, wish: Wish, chosen: Sequence[str] = ()) -> list[Check]:
+def examine(task: Task, wish: ClusterSpec, chosen: Sequence[str] = ()) -> list[Check]:
     """The table. `chosen` are names of judges; all, if empty."""
     judges = [judge for judge in JUDGES if judge.asked(wish) and (not chosen or judge.name in chosen)]
     needed = list(dict.fromkeys(need for judge in judges for need in judge.needs))
@@ -312,7 +312,7 @@ def _lost(facts: Facts) -> Iterator[tuple[str, Failure]]:
                 break
 
 
-def _judged(judge: Judge, wish: Wish, facts: Facts, lost: Mapping[str, Failure]) -> Iterable[Check]:
+def _judged(judge: Judge, wish: ClusterSpec, facts: Facts, lost: Mapping[str, Failure]) -> Iterable[Check]:
     for need in judge.needs:
         if isinstance(facts[need], Failure):
             failure = facts[need]

@@ -56,7 +56,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RegistryAnswer:
     """What a registry said about an image."""
 
     verdict: Verdict
@@ -65,7 +65,7 @@ class Answer:
     architectures: tuple[str, ...] = ()
 
 
-def ask(image: Image, pull_secret: str, *, verify: bool | str = True) -> Answer:
+def ask(image: Image, pull_secret: str, *, verify: bool | str = True) -> RegistryAnswer:
     """One to three requests: the manifest, if need be a token, and the manifest again."""
     if MISSING:
         raise missing_library(MISSING, "requests")
@@ -76,9 +76,9 @@ def ask(image: Image, pull_secret: str, *, verify: bool | str = True) -> Answer:
         try:
             return _asked(session, image, login, verify)
         except SSLError as error:
-            return Answer("untrusted", _reason(error))
+            return RegistryAnswer("untrusted", _reason(error))
         except RequestException as error:
-            return Answer("unreachable", _reason(error))
+            return RegistryAnswer("unreachable", _reason(error))
 
 
 def login_for(host: str, pull_secret: str) -> str:
@@ -97,7 +97,7 @@ def _encoded(login: Mapping[str, Any]) -> str:
     return base64.b64encode(f"{login['username']}:{login.get('password', '')}".encode()).decode()
 
 
-def _asked(session: requests.Session, image: Image, login: str, verify: bool | str) -> Answer:
+def _asked(session: requests.Session, image: Image, login: str, verify: bool | str) -> RegistryAnswer:
     url = f"https://{image.host}/v2/{image.repository}/manifests/{image.reference}"
     headers = {"Accept": ", ".join((*INDEXES, *MANIFESTS))}
     # With each request: a session's own is overruled by the environment.
@@ -109,17 +109,17 @@ def _asked(session: requests.Session, image: Image, login: str, verify: bool | s
                 url, headers={**headers, "Authorization": authorization}, timeout=TIMEOUT, verify=verify
             )
     if response.status_code in (401, 403):
-        return Answer("refused", f"status {response.status_code}")
+        return RegistryAnswer("refused", f"status {response.status_code}")
     if response.status_code == 404:
-        return Answer("missing", "status 404")
+        return RegistryAnswer("missing", "status 404")
     if response.status_code != 200:
-        return Answer("strange", f"status {response.status_code}")
+        return RegistryAnswer("strange", f"status {response.status_code}")
     try:
         manifest = json.loads(response.content[:LONGEST_MANIFEST])
         listed = [entry["platform"]["architecture"] for entry in manifest.get("manifests") or [] if "platform" in entry]
     except (ValueError, AttributeError, TypeError, KeyError):
-        return Answer("strange", "what it calls a manifest is none")
-    return Answer("there", architectures=tuple(sorted(set(map(str, listed)) - {"unknown"})))
+        return RegistryAnswer("strange", "what it calls a manifest is none")
+    return RegistryAnswer("there", architectures=tuple(sorted(set(map(str, listed)) - {"unknown"})))
 
 
 def _authorization(session: requests.Session, challenge: str, login: str, verify: bool | str) -> str:

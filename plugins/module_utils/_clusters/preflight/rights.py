@@ -38,7 +38,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     SERVICES,
     STATEFUL_SETS,
     STORAGE_CLASSES,
-    Kind,
+    ObjectKind,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ CHANGING = "create scale destroy"
 class Right:
     """What is done with one kind, where, and in which journeys."""
 
-    kind: Kind
+    kind: ObjectKind
     place: str
     verbs: str
     journeys: str
@@ -77,7 +77,7 @@ class Right:
     on_maas_only: bool = False
 
 
-def _of_workers(kind: Kind) -> Sequence[Right]:
+def _of_workers(kind: ObjectKind) -> Sequence[Right]:
     """Nodes that cannot be drained any more are let go, and what the provider sleeps over is touched or paused."""
     return (
         Right(kind, INNER, "list watch", ANY, on_maas_only=True),
@@ -141,7 +141,7 @@ RIGHTS: Sequence[Right] = (
 )
 
 # A verb, a kind, and a namespace that is empty for all.
-Question = tuple[str, Kind, str]
+Question = tuple[str, ObjectKind, str]
 
 
 def questions(

@@ -28,7 +28,7 @@ class MissingCertificate:
 
 
 @dataclass(frozen=True)
-class Sight:
+class ClusterSnapshot:
     """A hosted cluster and what belongs to it. None stands for what was not looked at, or could not be read."""
 
     namespace: str

@@ -20,12 +20,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pu
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import (
     CRD,
     NAMESPACE,
-    Entry,
+    InstalledObject,
     Key,
     Required,
     entry_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CONFIG_MAPS, CRDS, Kind, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
+    CONFIG_MAPS,
+    CRDS,
+    Object,
+    ObjectKind,
+)
 
 Found = TypeVar("Found")
 
@@ -35,10 +40,10 @@ class Catalogue:
 
     def __init__(self, kube: Kube, objects: Iterable[Object] = ()) -> None:
         self._kube = kube
-        self._served: dict[str, Mapping[str, Kind]] = {}
+        self._served: dict[str, Mapping[str, ObjectKind]] = {}
         self._brought = {(kind.api, kind.name): kind for body in objects for kind in _defined(body)}
 
-    def served(self, entry: Entry) -> Kind | None:
+    def served(self, entry: InstalledObject) -> ObjectKind | None:
         """The kind, if the cluster serves it now."""
         if entry.api not in self._served:
             self._served[entry.api] = self._kube.kinds(entry.api)
@@ -48,7 +53,7 @@ class Catalogue:
         """Ask again: definitions were added."""
         self._served.clear()
 
-    def require(self, entry: Entry) -> Kind:
+    def require(self, entry: InstalledObject) -> ObjectKind:
         """The kind, served or brought; a Failure for one that is neither, before anything is written."""
         kind = self.served(entry) or self._brought.get((entry.api, entry.kind))
         if kind is None:
@@ -63,7 +68,7 @@ class Catalogue:
         return kind
 
 
-def _defined(body: Object) -> Iterable[Kind]:
+def _defined(body: Object) -> Iterable[ObjectKind]:
     if body["kind"] != CRD:
         return
     spec = body["spec"]
@@ -71,7 +76,7 @@ def _defined(body: Object) -> Iterable[Kind]:
         if version.get("served"):
             names = spec["names"]
             api = f"{spec['group']}/{version['name']}"
-            yield Kind(api, names["kind"], names["plural"], namespaced=spec.get("scope") == "Namespaced")
+            yield ObjectKind(api, names["kind"], names["plural"], namespaced=spec.get("scope") == "Namespaced")
 
 
 def _defines(body: Object, kind: str) -> bool:
@@ -95,7 +100,7 @@ class Installation:
     def mark(self) -> str:
         return f"{self.namespace}/{self.name}"
 
-    def record(self) -> list[Entry]:
+    def record(self) -> list[InstalledObject]:
         return installed.recorded(self.kube.get(CONFIG_MAPS, self.name, self.namespace))
 
     # -- present ----------------------------------------------------------------------------------------------------
@@ -168,11 +173,11 @@ class Installation:
     def _definitions(self) -> list[Object]:
         return self.kube.list(CRDS)
 
-    def _find(self, catalogue: Catalogue, entry: Entry) -> Object | None:
+    def _find(self, catalogue: Catalogue, entry: InstalledObject) -> Object | None:
         kind = catalogue.served(entry)
         return self.kube.get(kind, entry.name, entry.namespace) if kind else None
 
-    def _keep(self, before: Sequence[Entry], record: Sequence[Entry]) -> None:
+    def _keep(self, before: Sequence[InstalledObject], record: Sequence[InstalledObject]) -> None:
         """Write the record if it says something else than before."""
         if self.check or {*before} == {*record}:
             return
@@ -182,7 +187,7 @@ class Installation:
             self.kube.delete(CONFIG_MAPS, self.name, self.namespace)
 
     def _apply(
-        self, kinds: Mapping[Key, Kind], found: Mapping[Key, Object | None], body: Object, ours: set[Key]
+        self, kinds: Mapping[Key, ObjectKind], found: Mapping[Key, Object | None], body: Object, ours: set[Key]
     ) -> None:
         entry = entry_of(body)
         before = found[entry.key]
@@ -208,7 +213,7 @@ class Installation:
         if left:
             raise Failure("timeout", f"Not served within {self.patience.timeout:g} seconds: {', '.join(left)}.")
 
-    def _await_deployments(self, entries: Sequence[Entry], kinds: Mapping[Key, Kind]) -> None:
+    def _await_deployments(self, entries: Sequence[InstalledObject], kinds: Mapping[Key, ObjectKind]) -> None:
         def missing() -> list[str]:
             return [
                 why
@@ -250,8 +255,8 @@ class Installation:
         self._keep(before, left)
 
     def _remove(
-        self, catalogue: Catalogue, entries: Sequence[Entry], *, definitions: bool, wait: bool = True
-    ) -> list[Entry]:
+        self, catalogue: Catalogue, entries: Sequence[InstalledObject], *, definitions: bool, wait: bool = True
+    ) -> list[InstalledObject]:
         """What cannot go, or not yet."""
         kept, gone = [], []
         # Kinds go when everything else has gone: objects of theirs may be among it.
@@ -275,7 +280,9 @@ class Installation:
             self._await_end(gone)
         return kept
 
-    def _why_kept(self, entry: Entry, body: Object, entries: Sequence[Entry], definitions: bool) -> str:
+    def _why_kept(
+        self, entry: InstalledObject, body: Object, entries: Sequence[InstalledObject], definitions: bool
+    ) -> str:
         if not installed.carries(body, self.mark):
             return "somebody else made it after the one that was installed had gone"
         if entry.kind == CRD and not definitions:
@@ -328,7 +335,7 @@ class Installation:
                 raise
             return None, f"whether there is something else could not be seen: {failure.message.rstrip('.')}"
 
-    def _await_end(self, gone: Sequence[tuple[Kind, Entry]]) -> None:
+    def _await_end(self, gone: Sequence[tuple[ObjectKind, InstalledObject]]) -> None:
         def left() -> list[str]:
             there = [(entry, self.kube.get(kind, entry.name, entry.namespace)) for kind, entry in gone]
             return [f"{entry}{_finalizers(body)}" for entry, body in there if body is not None]
@@ -357,7 +364,7 @@ def _holds(body: Object | None, kind: str) -> bool:
     return any(each["type"] == kind and each["status"] == "True" for each in conditions)
 
 
-def _not_rolled_out(entry: Entry, body: Object | None) -> str:
+def _not_rolled_out(entry: InstalledObject, body: Object | None) -> str:
     """Why this Deployment does not serve yet as it is wished; empty when it does."""
     if body is None:
         return f"{entry} is not there any more"

@@ -46,7 +46,7 @@ class KeptByOthers(Failure):
 
 
 @dataclass(frozen=True)
-class Answer:
+class KubeAnswer:
     """A status and the body that came with it, as plain data."""
 
     status: int
@@ -72,7 +72,7 @@ class Answer:
         return isinstance(self.body, Mapping) and "kind" in self.body
 
 
-def from_answer(what: str, answer: Answer, server: str, *, quiet: bool = False) -> Failure:
+def from_answer(what: str, answer: KubeAnswer, server: str, *, quiet: bool = False) -> Failure:
     """The failure that an answer other than 2xx stands for.
 
     `what` is what was asked, such as `apply the NodePool clusters/demo`; `quiet` is for objects whose values must not
@@ -125,7 +125,7 @@ def not_served(name: str, resource: str, server: str, needs: str) -> Failure:
     )
 
 
-def _owned_by_others(what: str, answer: Answer, managers: list[str]) -> Failure:
+def _owned_by_others(what: str, answer: KubeAnswer, managers: list[str]) -> Failure:
     fields = sorted(str(cause.get("field", "")) for cause in answer.causes if cause.get("field"))
     owned = ", ".join(field.lstrip(".") for field in fields) or "some fields"
     others = " and ".join(managers)
@@ -139,7 +139,7 @@ def _owned_by_others(what: str, answer: Answer, managers: list[str]) -> Failure:
     )
 
 
-def _fields(answer: Answer) -> dict[str, list[str]]:
+def _fields(answer: KubeAnswer) -> dict[str, list[str]]:
     """Field → what the API has against its value."""
     fields: dict[str, list[str]] = {}
     for cause in answer.causes:
@@ -148,12 +148,12 @@ def _fields(answer: Answer) -> dict[str, list[str]]:
     return fields
 
 
-def is_rejection(answer: Answer) -> bool:
+def is_rejection(answer: KubeAnswer) -> bool:
     """Whether a server error is about what was sent: a value of a wrong type in an apply is a 500."""
     return answer.status == 500 and answer.message.startswith("failed to create typed patch object")
 
 
-def _kind(answer: Answer) -> str:
+def _kind(answer: KubeAnswer) -> str:
     if is_rejection(answer):
         return "rejected"
     if answer.status == 403 and QUOTA.search(answer.message):
@@ -163,11 +163,11 @@ def _kind(answer: Answer) -> str:
     return KIND_OF_STATUS.get(answer.status, "rejected")
 
 
-def _reason(answer: Answer) -> str:
+def _reason(answer: KubeAnswer) -> str:
     return ABOUT.sub("", answer.message) or answer.reason or f"status {answer.status}"
 
 
-def _hint(kind: str, answer: Answer) -> str:
+def _hint(kind: str, answer: KubeAnswer) -> str:
     if kind == "capacity":
         return "Raise the quota of the namespace, or ask for less."
     if kind == "forbidden" and "ValidatingAdmissionPolicy" not in answer.message and "admission" not in answer.message:

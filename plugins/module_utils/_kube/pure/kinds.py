@@ -15,7 +15,7 @@ Objects = list[Object]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ObjectKind:
     """One kind of object: its API version, its name in manifests, and its name in paths."""
 
     api: str
@@ -49,48 +49,48 @@ _CLUSTER_API = "cluster.x-k8s.io/v1beta1"
 _MAAS = "infrastructure.cluster.x-k8s.io/v1beta1"
 _RBAC = "rbac.authorization.k8s.io/v1"
 
-HOSTED_CLUSTERS = Kind(_HYPERSHIFT, "HostedCluster", "hostedclusters")
-HOSTED_CONTROL_PLANES = Kind(_HYPERSHIFT, "HostedControlPlane", "hostedcontrolplanes")
-NODE_POOLS = Kind(_HYPERSHIFT, "NodePool", "nodepools")
-CONTROL_PLANE_COMPONENTS = Kind(_HYPERSHIFT, "ControlPlaneComponent", "controlplanecomponents")
+HOSTED_CLUSTERS = ObjectKind(_HYPERSHIFT, "HostedCluster", "hostedclusters")
+HOSTED_CONTROL_PLANES = ObjectKind(_HYPERSHIFT, "HostedControlPlane", "hostedcontrolplanes")
+NODE_POOLS = ObjectKind(_HYPERSHIFT, "NodePool", "nodepools")
+CONTROL_PLANE_COMPONENTS = ObjectKind(_HYPERSHIFT, "ControlPlaneComponent", "controlplanecomponents")
 
-CLUSTERS = Kind(_CLUSTER_API, "Cluster", "clusters")
-MACHINES = Kind(_CLUSTER_API, "Machine", "machines")
-MACHINE_SETS = Kind(_CLUSTER_API, "MachineSet", "machinesets")
-MACHINE_DEPLOYMENTS = Kind(_CLUSTER_API, "MachineDeployment", "machinedeployments")
-MACHINE_HEALTH_CHECKS = Kind(_CLUSTER_API, "MachineHealthCheck", "machinehealthchecks")
+CLUSTERS = ObjectKind(_CLUSTER_API, "Cluster", "clusters")
+MACHINES = ObjectKind(_CLUSTER_API, "Machine", "machines")
+MACHINE_SETS = ObjectKind(_CLUSTER_API, "MachineSet", "machinesets")
+MACHINE_DEPLOYMENTS = ObjectKind(_CLUSTER_API, "MachineDeployment", "machinedeployments")
+MACHINE_HEALTH_CHECKS = ObjectKind(_CLUSTER_API, "MachineHealthCheck", "machinehealthchecks")
 
-MAAS_CLUSTERS = Kind(_MAAS, "MaasCluster", "maasclusters")
-MAAS_MACHINES = Kind(_MAAS, "MaasMachine", "maasmachines")
-MAAS_MACHINE_TEMPLATES = Kind(_MAAS, "MaasMachineTemplate", "maasmachinetemplates")
+MAAS_CLUSTERS = ObjectKind(_MAAS, "MaasCluster", "maasclusters")
+MAAS_MACHINES = ObjectKind(_MAAS, "MaasMachine", "maasmachines")
+MAAS_MACHINE_TEMPLATES = ObjectKind(_MAAS, "MaasMachineTemplate", "maasmachinetemplates")
 
-NAMESPACES = Kind("v1", "Namespace", "namespaces", namespaced=False)
-NODES = Kind("v1", "Node", "nodes", namespaced=False)
-PERSISTENT_VOLUMES = Kind("v1", "PersistentVolume", "persistentvolumes", namespaced=False)
-PERSISTENT_VOLUME_CLAIMS = Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
-SECRETS = Kind("v1", "Secret", "secrets")
-CONFIG_MAPS = Kind("v1", "ConfigMap", "configmaps")
-SERVICES = Kind("v1", "Service", "services")
-PODS = Kind("v1", "Pod", "pods")
-EVENTS = Kind("v1", "Event", "events")
-SERVICE_ACCOUNTS = Kind("v1", "ServiceAccount", "serviceaccounts")
-LEASES = Kind("coordination.k8s.io/v1", "Lease", "leases")
+NAMESPACES = ObjectKind("v1", "Namespace", "namespaces", namespaced=False)
+NODES = ObjectKind("v1", "Node", "nodes", namespaced=False)
+PERSISTENT_VOLUMES = ObjectKind("v1", "PersistentVolume", "persistentvolumes", namespaced=False)
+PERSISTENT_VOLUME_CLAIMS = ObjectKind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+SECRETS = ObjectKind("v1", "Secret", "secrets")
+CONFIG_MAPS = ObjectKind("v1", "ConfigMap", "configmaps")
+SERVICES = ObjectKind("v1", "Service", "services")
+PODS = ObjectKind("v1", "Pod", "pods")
+EVENTS = ObjectKind("v1", "Event", "events")
+SERVICE_ACCOUNTS = ObjectKind("v1", "ServiceAccount", "serviceaccounts")
+LEASES = ObjectKind("coordination.k8s.io/v1", "Lease", "leases")
 
-DEPLOYMENTS = Kind("apps/v1", "Deployment", "deployments")
-STATEFUL_SETS = Kind("apps/v1", "StatefulSet", "statefulsets")
-STORAGE_CLASSES = Kind("storage.k8s.io/v1", "StorageClass", "storageclasses", namespaced=False)
-POD_DISRUPTION_BUDGETS = Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
-CSRS = Kind("certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", namespaced=False)
-CRDS = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False)
-CLUSTER_ROLES = Kind(_RBAC, "ClusterRole", "clusterroles", namespaced=False)
-CLUSTER_ROLE_BINDINGS = Kind(_RBAC, "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
-ACCESS_REVIEWS = Kind(
+DEPLOYMENTS = ObjectKind("apps/v1", "Deployment", "deployments")
+STATEFUL_SETS = ObjectKind("apps/v1", "StatefulSet", "statefulsets")
+STORAGE_CLASSES = ObjectKind("storage.k8s.io/v1", "StorageClass", "storageclasses", namespaced=False)
+POD_DISRUPTION_BUDGETS = ObjectKind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
+CSRS = ObjectKind("certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", namespaced=False)
+CRDS = ObjectKind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False)
+CLUSTER_ROLES = ObjectKind(_RBAC, "ClusterRole", "clusterroles", namespaced=False)
+CLUSTER_ROLE_BINDINGS = ObjectKind(_RBAC, "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
+ACCESS_REVIEWS = ObjectKind(
     "authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", namespaced=False
 )
 
-CLUSTER_VERSIONS = Kind("config.openshift.io/v1", "ClusterVersion", "clusterversions", namespaced=False)
-CLUSTER_OPERATORS = Kind("config.openshift.io/v1", "ClusterOperator", "clusteroperators", namespaced=False)
-INGRESS_CONTROLLERS = Kind("operator.openshift.io/v1", "IngressController", "ingresscontrollers")
+CLUSTER_VERSIONS = ObjectKind("config.openshift.io/v1", "ClusterVersion", "clusterversions", namespaced=False)
+CLUSTER_OPERATORS = ObjectKind("config.openshift.io/v1", "ClusterOperator", "clusteroperators", namespaced=False)
+INGRESS_CONTROLLERS = ObjectKind("operator.openshift.io/v1", "IngressController", "ingresscontrollers")
 
 # The annotation of an object that Cluster API and its providers leave alone.
 PAUSED = "cluster.x-k8s.io/paused"
@@ -99,9 +99,9 @@ NOT_OURS = "metalshift.maas/not-ours"
 # On a MaasMachine that we have paused because its deployment was refused and tried again without end: why.
 GIVEN_UP = "metalshift.maas/given-up"
 
-_ALL = {(kind.api, kind.name): kind for kind in list(globals().values()) if isinstance(kind, Kind)}
+_ALL = {(kind.api, kind.name): kind for kind in list(globals().values()) if isinstance(kind, ObjectKind)}
 
 
-def kind_of(body: Object) -> Kind:
+def kind_of(body: Object) -> ObjectKind:
     """The kind of an object that names it itself; one that is not in the list above is a KeyError."""
     return _ALL[body["apiVersion"], body["kind"]]

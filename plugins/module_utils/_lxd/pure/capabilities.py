@@ -46,7 +46,7 @@ ABILITIES: Mapping[str, Ability] = {
 
 
 @dataclass(frozen=True)
-class Capabilities:
+class LxdCapabilities:
     """The extensions of one LXD."""
 
     endpoint: str

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import Answer
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import LxdAnswer
 
 LONGEST_TEXT = 600
 
@@ -49,7 +49,7 @@ HINTS: Mapping[str, str] = {
 }
 
 
-def from_answer(what: str, answer: Answer, endpoint: str) -> Failure:
+def from_answer(what: str, answer: LxdAnswer, endpoint: str) -> Failure:
     """The failure that an answer other than 2xx stands for; `what` was to be done: `create the project maas`."""
     if answer.failure:
         return answer.failure
@@ -64,7 +64,7 @@ def from_answer(what: str, answer: Answer, endpoint: str) -> Failure:
     )
 
 
-def kind_of(answer: Answer) -> str:
+def kind_of(answer: LxdAnswer) -> str:
     """In which of the closed list of kinds a refusal belongs."""
     known = KIND_OF_STATUS.get(answer.status)
     if known and answer.status != 409:
@@ -80,7 +80,7 @@ def exists_already(failure: Failure) -> bool:
 def of_operation(what: str, operation: Mapping[str, object], endpoint: str) -> Failure:
     """The failure of something that LXD began and did not end well. It comes in an answer of 200."""
     reason = str(operation.get("err") or operation.get("status") or "it does not say why")
-    return from_answer(what, Answer(status=400, body={"error": reason}), endpoint)
+    return from_answer(what, LxdAnswer(status=400, body={"error": reason}), endpoint)
 
 
 def untrusted(endpoint: str, fingerprint: str, expired: str = "") -> Failure:
@@ -102,7 +102,7 @@ def untrusted(endpoint: str, fingerprint: str, expired: str = "") -> Failure:
     )
 
 
-def lacks_project(answer: Answer) -> bool:
+def lacks_project(answer: LxdAnswer) -> bool:
     """Whether it is the project that LXD does not find, rather than what was looked for in it."""
     return "roject not found" in answer.error
 
@@ -133,7 +133,7 @@ def no_project(endpoint: str, project: str) -> Failure:
     )
 
 
-def uncertain(what: str, answer: Answer, endpoint: str) -> Failure:
+def uncertain(what: str, answer: LxdAnswer, endpoint: str) -> Failure:
     """The failure for a write whose answer is lost and that cannot be looked up."""
     cause = from_answer(what, answer, endpoint)
     reason = cause.reason or cause.message

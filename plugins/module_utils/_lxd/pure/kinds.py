@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import users
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import LxdCapabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import (
     Alike,
     Settings,
@@ -32,7 +32,7 @@ Devices = dict[str, Settings]
 
 
 @dataclass(frozen=True)
-class Kind:
+class LxdKind:
     """One kind of object: what it is called, where it is, and what LXD changes of it."""
 
     noun: str
@@ -64,7 +64,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Wish:
+class LxdObjectSpec:
     """What a task wants of one object. None means: as it is."""
 
     name: str
@@ -75,7 +75,7 @@ class Wish:
     purge: bool = False
 
     @classmethod
-    def from_params(cls, kind: Kind, params: Mapping[str, Any]) -> Wish:
+    def from_params(cls, kind: LxdKind, params: Mapping[str, Any]) -> LxdObjectSpec:
         description = params.get("description")
         return cls(
             params["name"],
@@ -110,13 +110,13 @@ def wished_devices(given: Mapping[str, Any] | None) -> Mapping[str, Settings | N
 # -- what it comes to ------------------------------------------------------------------------------
 
 
-def as_written(kind: Kind, found: Found) -> dict[str, Any]:
+def as_written(kind: LxdKind, found: Found) -> dict[str, Any]:
     """The fields of an object that can be written, as they are."""
     empty: Mapping[str, Any] = {"description": "", "config": {}, "devices": {}}
     return {name: found.get(name) or empty[name] for name in kind.fields}
 
 
-def to_be(kind: Kind, wish: Wish, found: Found | None) -> dict[str, Any]:
+def to_be(kind: LxdKind, wish: LxdObjectSpec, found: Found | None) -> dict[str, Any]:
     """The fields of an object that can be written, as they are to be."""
     before = as_written(kind, found or {})
     after = {
@@ -128,7 +128,7 @@ def to_be(kind: Kind, wish: Wish, found: Found | None) -> dict[str, Any]:
     return after
 
 
-def _devices(before: Mapping[str, Settings], wish: Wish) -> Devices:
+def _devices(before: Mapping[str, Settings], wish: LxdObjectSpec) -> Devices:
     """A device is replaced as a whole: half of a disk and half of another one make none."""
     if wish.devices is None:
         return dict(before)
@@ -145,7 +145,7 @@ def _same_device(wish: Settings, found: Settings) -> bool:
     return set(wish) == set(found) and all(alike(key, value, found[key]) for key, value in wish.items())
 
 
-def plan(kind: Kind, wish: Wish, found: Found | None) -> Plan:
+def plan(kind: LxdKind, wish: LxdObjectSpec, found: Found | None) -> Plan:
     """What makes the object as wished: nothing, its creation, or the change of what differs."""
     label, after = f"{kind.label} {wish.name}", to_be(kind, wish, found)
     if found is None:
@@ -159,7 +159,7 @@ def plan(kind: Kind, wish: Wish, found: Found | None) -> Plan:
     return Plan([Step("update", label, reason=", ".join(named), before=_shown(before), after=_shown(after))])
 
 
-def plan_removal(kind: Kind, name: str, found: Found | None) -> Plan:
+def plan_removal(kind: LxdKind, name: str, found: Found | None) -> Plan:
     if found is None:
         return Plan()
     fixed = {kind.fixed: found.get(kind.fixed)} if kind.fixed else {}
@@ -175,12 +175,12 @@ def _shown(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: shown(value) if name == "config" else value for name, value in fields.items()}
 
 
-def told(kind: Kind, found: Found) -> dict[str, Any]:
+def told(kind: LxdKind, found: Found) -> dict[str, Any]:
     """An object as it is in a result."""
     return {**found, **_shown(as_written(kind, found)), "used_by": sorted(found.get("used_by") or [])}
 
 
-def predicted(kind: Kind, wish: Wish, found: Found | None) -> dict[str, Any]:
+def predicted(kind: LxdKind, wish: LxdObjectSpec, found: Found | None) -> dict[str, Any]:
     """An object as it would be: the same keys, unknown values null."""
     now = dict(found or {**kind.begins, "name": wish.name, **({kind.fixed: wish.fixed} if kind.fixed else {})})
     unknown = {"used_by": None} if found is None else {}
@@ -190,7 +190,7 @@ def predicted(kind: Kind, wish: Wish, found: Found | None) -> dict[str, Any]:
 # -- what LXD does not do --------------------------------------------------------------------------
 
 
-def must_be_possible(kind: Kind, wish: Wish, found: Found, able: Capabilities) -> None:
+def must_be_possible(kind: LxdKind, wish: LxdObjectSpec, found: Found, able: LxdCapabilities) -> None:
     """Raises the failure that says which difference LXD cannot remove.
 
     It says nothing itself: a pool with another driver is taken for a change of its settings, a size for a note.
@@ -229,7 +229,7 @@ def _fixed(label: str, key: str, present: str, asked: str) -> Failure:
     )
 
 
-def must_be_removable(kind: Kind, found: Found) -> None:
+def must_be_removable(kind: LxdKind, found: Found) -> None:
     """Raises the failure that says why LXD would not remove it."""
     name, label = found["name"], f"{kind.label} {found['name']}"
     if name == kind.undying:
@@ -250,13 +250,13 @@ def is_lxds(found: Found) -> bool:
     return bool(found.get("managed", True))
 
 
-def in_the_way(kind: Kind, found: Found) -> Sequence[str]:
+def in_the_way(kind: LxdKind, found: Found) -> Sequence[str]:
     """The users that keep an object from being removed, as URLs."""
     passing = kind.passing_users
     return [user for user in found.get("used_by") or [] if not (passing and passing.search(user))]
 
 
-def with_which_a_project_begins(kind: Kind, name: str, project: str) -> dict[str, Any] | None:
+def with_which_a_project_begins(kind: LxdKind, name: str, project: str) -> dict[str, Any] | None:
     """What a new project has from the start, if that is asked for."""
     if kind.noun != "profile" or name != kind.undying:
         return None
@@ -264,7 +264,7 @@ def with_which_a_project_begins(kind: Kind, name: str, project: str) -> dict[str
     return {"name": name, "description": description, "config": {}, "devices": {}, "used_by": []}
 
 
-def must_be_its_own(kind: Kind, project: str, config: Mapping[str, str]) -> None:
+def must_be_its_own(kind: LxdKind, project: str, config: Mapping[str, str]) -> None:
     """Raises the failure for objects of a project that are those of the project default in truth."""
     if not alike(kind.feature, "true", config.get(kind.feature, "")):
         raise Failure(
@@ -294,7 +294,7 @@ def _same_in_a_network(key: str, wish: str, found: Mapping[str, str]) -> bool:
     return chosen or same_value(key, wish, found)
 
 
-POOLS = Kind(
+POOLS = LxdKind(
     "storage_pool",
     "storage-pools",
     fixed="driver",
@@ -305,7 +305,7 @@ POOLS = Kind(
     passing_users=re.compile(r"^/1\.0/images/"),
     begins={"driver": None, "status": "Created", "locations": None, "used_by": None},
 )
-NETWORKS = Kind(
+NETWORKS = LxdKind(
     "network",
     "networks",
     fixed="type",
@@ -314,7 +314,7 @@ NETWORKS = Kind(
     feature="features.networks",
     begins={"type": None, "managed": True, "status": "Created", "locations": None, "used_by": None},
 )
-PROJECTS = Kind(
+PROJECTS = LxdKind(
     "project",
     "projects",
     kept=re.compile(r"^(volatile|features)\."),
@@ -322,7 +322,7 @@ PROJECTS = Kind(
     undying="default",
     begins={"used_by": None},
 )
-PROFILES = Kind(
+PROFILES = LxdKind(
     "profile",
     "profiles",
     kept=VOLATILE,

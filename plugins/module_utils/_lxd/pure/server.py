@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import Capabilities
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import LxdCapabilities
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.settings import (
     Settings,
     alike,
@@ -52,7 +52,7 @@ NEEDS = {"core.remote_token_expiry": "the expiry of trust tokens"}
 
 
 @dataclass(frozen=True)
-class Wish:
+class ServerSpec:
     """What a task wants of the settings."""
 
     config: Settings
@@ -61,7 +61,7 @@ class Wish:
     renews_password: bool = False
 
 
-def to_be(wish: Wish, found: Mapping[str, Any]) -> dict[str, Any]:
+def to_be(wish: ServerSpec, found: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are to be, the password in clear where it is to be set."""
 
     def satisfied(key: str, value: str, settings: Mapping[str, Any]) -> bool:
@@ -80,7 +80,7 @@ def listed(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def changes(wish: Wish, found: Mapping[str, Any]) -> Settings:
+def changes(wish: ServerSpec, found: Mapping[str, Any]) -> Settings:
     """What LXD is told: an empty value unsets."""
     after = to_be(wish, found)
     return {key: str(after.get(key, "")) for key in changed(listed(found), after)}
@@ -91,7 +91,7 @@ def unlisted(asked: Settings, now: Mapping[str, Any]) -> list[str]:
     return [key for key, value in asked.items() if value and key not in now]
 
 
-def plan(wish: Wish, found: Mapping[str, Any]) -> Plan:
+def plan(wish: ServerSpec, found: Mapping[str, Any]) -> Plan:
     keys = changes(wish, found)
     if not keys:
         return Plan()
@@ -104,7 +104,7 @@ def as_told(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {key: True if key == PASSWORD else value for key, value in shown(settings).items()}
 
 
-def must_be_possible(wish: Wish, found: Mapping[str, Any], able: Capabilities, *, is_local: bool) -> None:
+def must_be_possible(wish: ServerSpec, found: Mapping[str, Any], able: LxdCapabilities, *, is_local: bool) -> None:
     """Raises the failure for settings that this LXD does not know, or that would cut us off."""
     for key in wish.config:
         if key in NEEDS:

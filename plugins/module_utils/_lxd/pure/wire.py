@@ -47,7 +47,7 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class LxdAnswer:
     """What came back, or what kept it from coming."""
 
     status: int = 0

@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import ce
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust import store
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure import spec
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.spec import Wish
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.spec import TrustSpec
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.tokens import Token
 
 
@@ -121,13 +121,13 @@ class CertificateEngine:
             raise spec.cut_off(self.wish, self.lxd.connection.endpoint)
 
 
-def _wish(options: Mapping[str, Any], lxd: Lxd) -> Wish:
+def _wish(options: Mapping[str, Any], lxd: Lxd) -> TrustSpec:
     restricted, projects = spec.rights(options)
     if restricted is not None or projects is not None:
         lxd.capabilities.require("certificates restricted to projects", "restricted and projects")
     if options["fingerprint"]:
         fingerprint = spec.part_of_fingerprint(options["fingerprint"])
-        return Wish(fingerprint, "", options["name"], restricted, projects)
+        return TrustSpec(fingerprint, "", options["name"], restricted, projects)
     own = lxd.connection.identity
     if options["certificate"]:
         given = certificates("certificate", pem("certificate", options["certificate"]))[0]
@@ -135,7 +135,7 @@ def _wish(options: Mapping[str, Any], lxd: Lxd) -> Wish:
         given = own.certificate
     else:
         raise invalid("certificate is missing: who asks through a socket has none of its own.")
-    return Wish(given.fingerprint, given.base64, options["name"], restricted, projects)
+    return TrustSpec(given.fingerprint, given.base64, options["name"], restricted, projects)
 
 
 # -- tokens ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, Seen
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd, TaggedObject
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.errors import no_project
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust.pure.tokens import Token, of_operations
 
@@ -23,7 +23,7 @@ def told(certificate: Mapping[str, Any]) -> dict[str, Any]:
     return {**certificate, "projects": sorted(certificate.get("projects") or [])}
 
 
-def find(lxd: Lxd, fingerprint: str) -> Seen | None:
+def find(lxd: Lxd, fingerprint: str) -> TaggedObject | None:
     """The certificate of that fingerprint, or of one that begins so."""
     return lxd.find(f"certificates/{fingerprint}", what=f"show the certificate {fingerprint[:12]}")
 

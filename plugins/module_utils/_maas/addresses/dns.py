@@ -61,7 +61,7 @@ class RecordSet:
 
 
 @dataclass
-class Entry:
+class DnsRecord:
     """One record that is not an address."""
 
     id: int
@@ -77,7 +77,7 @@ class Present:
     id: int | None = None
     addresses: list[str] = field(default_factory=list)
     address_ttl: int | None = None
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[DnsRecord] = field(default_factory=list)
 
     def records(self, type: str) -> RecordSet:
         if type in ADDRESS_TYPES:
@@ -153,7 +153,7 @@ def read(maas: Client, name: Name) -> Present:
     where = {"domain": name.domain, "name": name.label}
     resources = maas.get("dnsresources/", where)
     entries = [
-        Entry(one["id"], one["rrtype"], one["rrdata"], one["ttl"]) for one in maas.get("dnsresourcerecords/", where)
+        DnsRecord(one["id"], one["rrtype"], one["rrdata"], one["ttl"]) for one in maas.get("dnsresourcerecords/", where)
     ]
     if not resources:
         return Present(entries=entries)
@@ -327,7 +327,7 @@ def _set_entries(maas: Client, name: Name, present: Present, target: RecordSet) 
 
 
 def _add_entry(maas: Client, name: Name, record: Mapping[str, Any]) -> None:
-    def made() -> Entry | None:
+    def made() -> DnsRecord | None:
         entries = read(maas, name).entries
         return next((one for one in entries if (one.type, one.value) == (record["rrtype"], record["rrdata"])), None)
 

@@ -26,8 +26,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pu
     listed,
     normal_mac,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.reservations import DHCP, USER, Wish
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import LEASES, Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.reservations import (
+    DHCP,
+    USER,
+    ReservationSpec,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import LEASES, AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 
 # They are of one address, so they cannot be the default of several.
@@ -46,10 +50,10 @@ class Naming:
 
 
 @dataclass(eq=False)
-class Entry:
+class AddressSpec:
     """One address that the task names."""
 
-    wish: Wish
+    wish: ReservationSpec
     plan: Plan = field(default_factory=Plan)
     naming: Naming | None = None
     then: Mapping[str, Any] = field(default_factory=dict)
@@ -110,16 +114,16 @@ class Entry:
 # -- understanding ---------------------------------------------------------------------------------
 
 
-def entries_of(params: Mapping[str, Any], options: Options) -> list[Entry]:
+def entries_of(params: Mapping[str, Any], options: Options) -> list[AddressSpec]:
     """An entry for each address, those of ranges included."""
-    found: dict[str, Entry] = {}
+    found: dict[str, AddressSpec] = {}
     for place, element in enumerate(params["addresses"], start=1):
         where = f"addresses[{place}]"
         own = _checked(element, options, where)
         for wish in _wishes({**params, **own}, where):
             if wish.ip in found:
                 raise invalid(f"{wish.ip} is named twice.", "Name it once.")
-            found[wish.ip] = Entry(wish)
+            found[wish.ip] = AddressSpec(wish)
     alone = [name for name in OF_ONE_ADDRESS if params.get(name)]
     if len(found) > 1 and alone:
         raise invalid(
@@ -130,7 +134,7 @@ def entries_of(params: Mapping[str, Any], options: Options) -> list[Entry]:
     return list(found.values())
 
 
-def _wishes(options: Mapping[str, Any], where: str) -> list[Wish]:
+def _wishes(options: Mapping[str, Any], where: str) -> list[ReservationSpec]:
     ips = listed([options["ip"]], where)
     if len(ips) > 1 and any(options.get(name) for name in OF_ONE_ADDRESS):
         raise invalid(f"{where} is {len(ips)} addresses, which cannot share a mac_address or hostname.")
@@ -141,7 +145,7 @@ def _wishes(options: Mapping[str, Any], where: str) -> list[Wish]:
         raise invalid(f"{where}: type: dhcp needs mac_address, to which DHCP shall give the address.")
     mac = normal_mac(options["mac_address"], f"{where}: mac_address") if options.get("mac_address") else ""
     return [
-        Wish(
+        ReservationSpec(
             ip=ip,
             type=options["type"],
             present=options["state"] == "present",
@@ -154,7 +158,7 @@ def _wishes(options: Mapping[str, Any], where: str) -> list[Wish]:
     ]
 
 
-def _refuse_shared_macs(wishes: Iterable[Wish]) -> None:
+def _refuse_shared_macs(wishes: Iterable[ReservationSpec]) -> None:
     """DHCP keeps one address for a MAC address; the second would fail when the first is made already."""
     first: dict[str, str] = {}
     for wish in wishes:
@@ -183,7 +187,7 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
 class AddressState:
     """Who has which address, and what is asked of each; `predicted` if nothing was done about it."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[AddressSpec]
     occupancy: Occupancy
     predicted: bool = False
 
@@ -192,7 +196,7 @@ class AddressEngine:
     """The reservations of the addresses that a task names. Who fails does so alone."""
 
     def __init__(self, task: Task, options: Options) -> None:
-        self.maas, self.survey, self.check = task.maas, Survey(task.maas), task.check
+        self.maas, self.survey, self.check = task.maas, AddressSurvey(task.maas), task.check
         self.entries = entries_of(task.params, options)
 
     def read(self) -> AddressState:
@@ -240,7 +244,7 @@ class AddressEngine:
         )
 
 
-def _naming(maas: Client, wish: Wish, check: bool) -> Naming:
+def _naming(maas: Client, wish: ReservationSpec, check: bool) -> Naming:
     """What makes a name stand for the address, beside all else that it stands for."""
     dotted = "." in wish.hostname.strip(".")
     name = dns.locate(maas, wish.hostname if dotted else None, None if dotted else wish.hostname, None, may_lack=check)

@@ -15,22 +15,22 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.links import (
-    Decision,
-    Move,
-    Nic,
-    Op,
-    Wish,
+    LinkAction,
+    LinkOp,
+    LinkSpec,
+    LinksPlan,
+    NetworkInterface,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import (
+    AddressConflict,
     Holder,
-    Obstacle,
     Occupancy,
     Subnet,
     Use,
     normal,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.reservations import REFUSED, Reservations
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Devices, Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named
@@ -39,12 +39,12 @@ Interface = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class InterfacePlan:
     """What is to be done to one interface."""
 
-    nic: Nic
-    decision: Decision
-    wish: Wish | None = None
+    nic: NetworkInterface
+    decision: LinksPlan
+    wish: LinkSpec | None = None
     # The address is reserved by this user, and is released for the link.
     released: bool = False
 
@@ -65,7 +65,7 @@ class Foreseen:
         return self.nic.shown({**fitting, "default_gateway": gateway or fitting["default_gateway"]})
 
 
-def find(maas: Client, options: Mapping[str, Any], *, check: bool) -> Nic:
+def find(maas: Client, options: Mapping[str, Any], *, check: bool) -> NetworkInterface:
     """The interface that is meant. What need not exist, or would by now, is one without an id and without links."""
     name, interface = options["machine"] or options["device"], options["interface"]
     absent = options["state"] == "absent"
@@ -87,13 +87,13 @@ def find(maas: Client, options: Mapping[str, Any], *, check: bool) -> Nic:
             object=name,
             hint="Name one of these, or its MAC address.",
         )
-    return Nic.of(node, found) if node and found else Nic(name, "", interface)
+    return NetworkInterface.of(node, found) if node and found else NetworkInterface(name, "", interface)
 
 
-def wished(survey: Survey, options: Mapping[str, Any], nic: Nic) -> Wish:
+def wished(survey: AddressSurvey, options: Mapping[str, Any], nic: NetworkInterface) -> LinkSpec:
     """What the options ask for this interface."""
     subnet = subnet_of(survey, options["subnet"], options["ip_address"], nic)
-    return Wish(
+    return LinkSpec(
         mode=options["mode"],
         subnet=subnet,
         ip=links.static_address(options["ip_address"], subnet),
@@ -103,7 +103,7 @@ def wished(survey: Survey, options: Mapping[str, Any], nic: Nic) -> Wish:
     )
 
 
-def subnet_of(survey: Survey, spec: str | None, ip: str | None, nic: Nic) -> Subnet | None:
+def subnet_of(survey: AddressSurvey, spec: str | None, ip: str | None, nic: NetworkInterface) -> Subnet | None:
     """The subnet that is named, or the one that the address is in; on the interface's own VLAN, if it is on both."""
     if spec:
         return survey.subnet(spec)
@@ -124,45 +124,47 @@ def subnet_of(survey: Survey, spec: str | None, ip: str | None, nic: Nic) -> Sub
 class Linking:
     """Foresees and makes links, each once, whatever becomes of the answers."""
 
-    def __init__(self, maas: Client, survey: Survey) -> None:
+    def __init__(self, maas: Client, survey: AddressSurvey) -> None:
         self._maas = maas
         self._survey = survey
 
-    def foresee(self, nic: Nic, wish: Wish, *, take_reserved: bool = False, known: Occupancy | None = None) -> Foreseen:
+    def foresee(
+        self, nic: NetworkInterface, wish: LinkSpec, *, take_reserved: bool = False, known: Occupancy | None = None
+    ) -> InterfacePlan:
         """Decide how the interface gets its link; refuse an address that somebody else has.
 
         Who makes many links gives what is `known` of all addresses, and so spares asking for each.
         """
         decision = links.decide(nic, wish)
-        makes = any(move.op is Op.LINK for move in decision.moves)
+        makes = any(move.op is LinkOp.LINK for move in decision.moves)
         released = (
             makes and bool(wish.ip) and _refuse_taken(nic, wish.ip, known or self._survey.of([wish.ip]), take_reserved)
         )
-        return Foreseen(nic, decision, wish, released)
+        return InterfacePlan(nic, decision, wish, released)
 
-    def foresee_removal(self, nic: Nic, options: Mapping[str, Any]) -> Foreseen:
+    def foresee_removal(self, nic: NetworkInterface, options: Mapping[str, Any]) -> InterfacePlan:
         """Decide which links go: those with the subnet and the address that are named, or all."""
         subnet = self._survey.subnet(options["subnet"]) if options["subnet"] else None
         ip = links.static_address(options["ip_address"], subnet)
-        return Foreseen(nic, links.decide_removal(nic, subnet, ip, options["purge"]))
+        return InterfacePlan(nic, links.decide_removal(nic, subnet, ip, options["purge"]))
 
-    def carry_out(self, foreseen: Foreseen) -> dict[str, Any]:
+    def carry_out(self, foreseen: InterfacePlan) -> dict[str, Any]:
         """Make the moves. The link as it is then; empty for none."""
         nic, now = foreseen.nic, None
         if foreseen.released and foreseen.wish:
             Reservations(self._maas, self._survey).release(foreseen.wish.ip)
         for move in foreseen.decision.moves:
             # A link that MAAS has dropped for the new one needs no request.
-            if move.op is not Op.UNLINK or now is None or move.link is None or move.link.id in _ids(now):
+            if move.op is not LinkOp.UNLINK or now is None or move.link is None or move.link.id in _ids(now):
                 now = self._send(nic, foreseen.wish, move)
         return self._told(foreseen, now)
 
     # -- sending --------------------------------------------------------------------------------------
 
-    def _send(self, nic: Nic, wish: Wish | None, move: Move) -> Interface:
+    def _send(self, nic: NetworkInterface, wish: LinkSpec | None, move: LinkAction) -> Interface:
         try:
             # Making a gateway once more does no harm, and the interface does not tell of it.
-            again = move.op is Op.GATEWAY
+            again = move.op is LinkOp.GATEWAY
             settled = None if again else self._settled(nic, wish, move)
             answer: Interface = self._maas.post(
                 nic.path, _form(wish, move), op=move.op.value, settled=settled, repeatable=again
@@ -171,24 +173,26 @@ class Linking:
             raise self._explained(nic, wish, move, failure) from failure
         return answer
 
-    def _settled(self, nic: Nic, wish: Wish | None, move: Move) -> Callable[[], Interface | None]:
+    def _settled(
+        self, nic: NetworkInterface, wish: LinkSpec | None, move: LinkAction
+    ) -> Callable[[], Interface | None]:
         """How to find out whether a request took effect."""
 
         def look() -> Interface | None:
             found: Interface = self._maas.get(nic.path)
-            return found if _took_effect(Nic.of({"system_id": nic.system_id}, found), wish, move) else None
+            return found if _took_effect(NetworkInterface.of({"system_id": nic.system_id}, found), wish, move) else None
 
         return look
 
-    def _explained(self, nic: Nic, wish: Wish | None, move: Move, failure: Failure) -> Failure:
+    def _explained(self, nic: NetworkInterface, wish: LinkSpec | None, move: LinkAction, failure: Failure) -> Failure:
         """Who was faster, where MAAS only says that somebody was."""
-        if move.op is Op.LINK and wish is not None and wish.ip and failure.kind in REFUSED:
+        if move.op is LinkOp.LINK and wish is not None and wish.ip and failure.kind in REFUSED:
             obstacle = self._survey.of([wish.ip]).obstacle(wish.ip, lambda use: _has(nic, use))
             if obstacle is not None:
                 return obstacle.failure(wish.ip, f"given to {nic.label}")
         return named(failure, nic.label, "linked")
 
-    def _told(self, foreseen: Foreseen, now: Interface | None) -> dict[str, Any]:
+    def _told(self, foreseen: InterfacePlan, now: Interface | None) -> dict[str, Any]:
         wish = foreseen.wish
         if wish is None or now is None:
             return foreseen.shown
@@ -196,7 +200,7 @@ class Linking:
         return {**foreseen.shown, **({"ip_address": made[0].ip or None} if made else {})}
 
 
-def _refuse_taken(nic: Nic, ip: str, occupancy: Occupancy, take_reserved: bool) -> bool:
+def _refuse_taken(nic: NetworkInterface, ip: str, occupancy: Occupancy, take_reserved: bool) -> bool:
     """Whether the address is one that this user has reserved, and gives up for the link."""
     own = next((use for use in occupancy.users_of(ip) if use.own), None)
     other = occupancy.other_lease(nic.mac, ip) if nic.mac else None
@@ -205,13 +209,13 @@ def _refuse_taken(nic: Nic, ip: str, occupancy: Occupancy, take_reserved: bool) 
         obstacle = _kept_back(nic, own, take_reserved)
     if obstacle is None and other is not None:
         text = f"not the one that DHCP keeps for {nic.mac}, which is {other.ip}"
-        obstacle = Obstacle(text, f"Use {other.ip}, or remove that reservation with ip_reservation, type: dhcp.")
+        obstacle = AddressConflict(text, f"Use {other.ip}, or remove that reservation with ip_reservation, type: dhcp.")
     if obstacle is not None:
         raise obstacle.failure(ip, f"given to {nic.label}")
     return own is not None
 
 
-def _has(nic: Nic, use: Use) -> bool:
+def _has(nic: NetworkInterface, use: Use) -> bool:
     """Whether it is this very interface that has the address."""
     if use.holder is Holder.LEASE:
         return use.mac == nic.mac
@@ -219,20 +223,20 @@ def _has(nic: Nic, use: Use) -> bool:
     return use.holder in (Holder.NODE, Holder.OBSERVED) and mine
 
 
-def _kept_back(nic: Nic, own: Use, take_reserved: bool) -> Obstacle | None:
+def _kept_back(nic: NetworkInterface, own: Use, take_reserved: bool) -> AddressConflict | None:
     """Why an address that this user has reserved is not given up."""
     if not take_reserved:
-        return Obstacle(own.who, "Set take_reserved: true to release it for this link.")
+        return AddressConflict(own.who, "Set take_reserved: true to release it for this link.")
     if any(name != nic.fqdn for name in own.names):
         # MAAS drops it with the reservation, and a run that dies there would forget it.
-        return Obstacle(own.who, "Remove that name with dns_record, and make it again after the link.")
+        return AddressConflict(own.who, "Remove that name with dns_record, and make it again after the link.")
     return None
 
 
-def _form(wish: Wish | None, move: Move) -> dict[str, Any]:
-    if move.op is Op.UNLINK:
+def _form(wish: LinkSpec | None, move: LinkAction) -> dict[str, Any]:
+    if move.op is LinkOp.UNLINK:
         return {"id": move.link.id if move.link else None}
-    if move.op is Op.GATEWAY or wish is None:
+    if move.op is LinkOp.GATEWAY or wish is None:
         return {"link_id": move.link.id if move.link else None}
     return {
         "mode": wish.mode.upper(),
@@ -243,8 +247,8 @@ def _form(wish: Wish | None, move: Move) -> dict[str, Any]:
     }
 
 
-def _took_effect(now: Nic, wish: Wish | None, move: Move) -> bool:
-    if move.op is Op.UNLINK and move.link is not None:
+def _took_effect(now: NetworkInterface, wish: LinkSpec | None, move: LinkAction) -> bool:
+    if move.op is LinkOp.UNLINK and move.link is not None:
         return all(link.id != move.link.id for link in now.links)
     return wish is not None and any(wish.fits(link) for link in now.links)
 

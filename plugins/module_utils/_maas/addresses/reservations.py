@@ -16,12 +16,12 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import (
+    AddressConflict,
     Holder,
-    Obstacle,
     Occupancy,
     Use,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import Survey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 
 USER, DHCP = "user", "dhcp"
@@ -33,7 +33,7 @@ GONE: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReservationSpec:
     """What is wished of one address. What is empty stays as it is."""
 
     ip: str
@@ -52,7 +52,7 @@ class Wish:
 # -- deciding --------------------------------------------------------------------------------------
 
 
-def shown(wish: Wish, use: Use | None, occupancy: Occupancy) -> dict[str, Any]:
+def shown(wish: ReservationSpec, use: Use | None, occupancy: Occupancy) -> dict[str, Any]:
     """A reservation as results show it."""
     subnet = occupancy.subnet_of(wish.ip)
     return {
@@ -65,7 +65,7 @@ def shown(wish: Wish, use: Use | None, occupancy: Occupancy) -> dict[str, Any]:
     }
 
 
-def present(wish: Wish, occupancy: Occupancy) -> Use | None:
+def present(wish: ReservationSpec, occupancy: Occupancy) -> Use | None:
     """The reservation that there is of this kind: a user's counts only if it is this user's.
 
     To be removed, it must be for the MAC address that is named.
@@ -77,7 +77,7 @@ def present(wish: Wish, occupancy: Occupancy) -> Use | None:
     return None
 
 
-def wished(wish: Wish, now: Use | None) -> Use | None:
+def wished(wish: ReservationSpec, now: Use | None) -> Use | None:
     """The reservation as it shall be."""
     if not wish.present:
         return None
@@ -88,7 +88,7 @@ def wished(wish: Wish, now: Use | None) -> Use | None:
     )
 
 
-def decide(wish: Wish, occupancy: Occupancy) -> Plan:
+def decide(wish: ReservationSpec, occupancy: Occupancy) -> Plan:
     """What is to be done; what cannot be done is refused here. A name that is missing is the business of DNS."""
     now = present(wish, occupancy)
     plan = _plan(wish, now, occupancy)
@@ -99,7 +99,7 @@ def decide(wish: Wish, occupancy: Occupancy) -> Plan:
     return plan
 
 
-def _plan(wish: Wish, now: Use | None, occupancy: Occupancy) -> Plan:
+def _plan(wish: ReservationSpec, now: Use | None, occupancy: Occupancy) -> Plan:
     then = wished(wish, now)
     before, after = (shown(wish, use, occupancy) if use else {} for use in (now, then))
     if not before or not after:
@@ -110,7 +110,7 @@ def _plan(wish: Wish, now: Use | None, occupancy: Occupancy) -> Plan:
     return Plan([Step(verb, wish.label, ", ".join(differing), before, after)] if differing else [])
 
 
-def _refuse(wish: Wish, now: Use | None, occupancy: Occupancy) -> None:
+def _refuse(wish: ReservationSpec, now: Use | None, occupancy: Occupancy) -> None:
     what = "reserved" if wish.type == USER else f"kept for {wish.mac}"
     obstacle = occupancy.obstacle(wish.ip, lambda use: use is now or _is_of(wish, use, occupancy))
     obstacle = obstacle or _fenced_off(wish, occupancy) or _other_mac(wish, now) or _mac_in_the_way(wish, occupancy)
@@ -118,18 +118,18 @@ def _refuse(wish: Wish, now: Use | None, occupancy: Occupancy) -> None:
         raise obstacle.failure(wish.ip, what)
 
 
-def _fenced_off(wish: Wish, occupancy: Occupancy) -> Obstacle | None:
+def _fenced_off(wish: ReservationSpec, occupancy: Occupancy) -> AddressConflict | None:
     """Out of a reserved range MAAS gives nothing to users: whoever reserved it gives them away without MAAS."""
     fence = next((one for one in occupancy.reserved_ranges if wish.type == USER and wish.ip in one), None)
     if fence is None:
         return None
-    return Obstacle(
+    return AddressConflict(
         f"in the reserved range {fence.first} to {fence.last}, out of which MAAS gives to nobody",
         "It needs no reservation, or choose an address outside of that range.",
     )
 
 
-def warning(wish: Wish, occupancy: Occupancy) -> str:
+def warning(wish: ReservationSpec, occupancy: Occupancy) -> str:
     """What a reservation is going to stand in the way of; empty for nothing."""
     subnets, subnet = occupancy.linked.get(wish.mac), occupancy.subnet_of(wish.ip)
     if not wish.present or wish.type != DHCP or subnets is None or subnet is None or subnet.id in subnets:
@@ -141,7 +141,7 @@ def warning(wish: Wish, occupancy: Occupancy) -> str:
     )
 
 
-def _is_of(wish: Wish, use: Use, occupancy: Occupancy) -> bool:
+def _is_of(wish: ReservationSpec, use: Use, occupancy: Occupancy) -> bool:
     """Whether the very interface that DHCP shall give the address to has it already."""
     owner = occupancy.owners.get(wish.mac)
     return (
@@ -152,32 +152,32 @@ def _is_of(wish: Wish, use: Use, occupancy: Occupancy) -> bool:
     )
 
 
-def _other_mac(wish: Wish, now: Use | None) -> Obstacle | None:
+def _other_mac(wish: ReservationSpec, now: Use | None) -> AddressConflict | None:
     if now is None or not wish.mac or wish.mac == now.mac:
         return None
     lost = [name for name in now.names if name != wish.hostname]
     if wish.replace and lost:
         # MAAS drops them with the old reservation, and a run that dies there would forget them.
-        return Obstacle(f"known in DNS as {', '.join(lost)}", "Remove that name first with dns_record.")
+        return AddressConflict(f"known in DNS as {', '.join(lost)}", "Remove that name first with dns_record.")
     if wish.replace:
         return None
     text = now.who if now.mac else f"{now.who}, but for no MAC address"
-    return Obstacle(text, "Set replace: true to reserve it anew, or choose another address.")
+    return AddressConflict(text, "Set replace: true to reserve it anew, or choose another address.")
 
 
-def _mac_in_the_way(wish: Wish, occupancy: Occupancy) -> Obstacle | None:
+def _mac_in_the_way(wish: ReservationSpec, occupancy: Occupancy) -> AddressConflict | None:
     """What MAAS has for the MAC address already."""
     if not wish.mac:
         return None
     owner = occupancy.owners.get(wish.mac)
     if wish.type == USER and owner is not None:
         text = f"meant for {wish.mac}, which belongs to {owner.node} ({owner.interface})"
-        return Obstacle(text, "Give it to that interface with interface_link, or use type: dhcp.")
+        return AddressConflict(text, "Give it to that interface with interface_link, or use type: dhcp.")
     other = occupancy.other_lease(wish.mac, wish.ip)
     if other is None or (wish.type == DHCP and not _same_vlan(other.ip, wish.ip, occupancy)):
         return None
     text = f"meant for {wish.mac}, for which DHCP keeps {other.ip}"
-    return Obstacle(text, f"Remove the reservation of {other.ip} first.")
+    return AddressConflict(text, f"Remove the reservation of {other.ip} first.")
 
 
 def _same_vlan(one: str, other: str, occupancy: Occupancy) -> bool:
@@ -185,10 +185,10 @@ def _same_vlan(one: str, other: str, occupancy: Occupancy) -> bool:
     return len({subnet.vlan for subnet in subnets if subnet}) == 1
 
 
-def _refuse_removal(wish: Wish, occupancy: Occupancy) -> None:
+def _refuse_removal(wish: ReservationSpec, occupancy: Occupancy) -> None:
     others = [use for use in occupancy.users_of(wish.ip) if use.holder is Holder.USER and not use.own]
     if wish.type == USER and others:
-        raise Obstacle(others[0].who, "Use that user's key.", "claimed").failure(wish.ip, "released")
+        raise AddressConflict(others[0].who, "Use that user's key.", "claimed").failure(wish.ip, "released")
 
 
 # -- acting ----------------------------------------------------------------------------------------
@@ -197,11 +197,11 @@ def _refuse_removal(wish: Wish, occupancy: Occupancy) -> None:
 class Reservations:
     """Makes and removes reservations, each once, whatever becomes of the answers."""
 
-    def __init__(self, maas: Client, survey: Survey) -> None:
+    def __init__(self, maas: Client, survey: AddressSurvey) -> None:
         self._maas = maas
         self._survey = survey
 
-    def carry_out(self, wish: Wish, plan: Plan, occupancy: Occupancy) -> None:
+    def carry_out(self, wish: ReservationSpec, plan: Plan, occupancy: Occupancy) -> None:
         now = present(wish, occupancy)
         for step in plan.steps:
             if step.verb == "update" and now is not None:
@@ -223,7 +223,7 @@ class Reservations:
         else:
             self.release(use.ip)
 
-    def _make(self, wish: Wish, after: Mapping[str, Any], occupancy: Occupancy) -> None:
+    def _make(self, wish: ReservationSpec, after: Mapping[str, Any], occupancy: Occupancy) -> None:
         made = self._lease if wish.type == DHCP else self._own
         try:
             self._sent(wish, after, occupancy, lambda: made(wish.ip, wish.mac))
@@ -233,7 +233,11 @@ class Reservations:
                 raise self._explained(wish, failure) from failure
 
     def _sent(
-        self, wish: Wish, after: Mapping[str, Any], occupancy: Occupancy, settled: Callable[[], dict[str, Any] | None]
+        self,
+        wish: ReservationSpec,
+        after: Mapping[str, Any],
+        occupancy: Occupancy,
+        settled: Callable[[], dict[str, Any] | None],
     ) -> None:
         if wish.type == USER:
             form = {"ip": wish.ip, "mac": wish.mac or None, "hostname": wish.hostname or None}
@@ -243,7 +247,7 @@ class Reservations:
         form = {"ip": wish.ip, "mac_address": wish.mac, "comment": after["comment"]}
         self._maas.post("reservedips/", {**form, "subnet": subnet.id if subnet else None}, settled=settled)
 
-    def _explained(self, wish: Wish, failure: Failure) -> Failure:
+    def _explained(self, wish: ReservationSpec, failure: Failure) -> Failure:
         """Who was faster, where MAAS does not say it."""
         obstacle = self._survey.obstacle_now(wish.ip) if failure.kind in REFUSED else None
         return obstacle.failure(wish.ip, "reserved") if obstacle else failure

@@ -18,9 +18,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pu
     check,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.occupancy import (
+    AddressConflict,
     AddressRange,
     Holder,
-    Obstacle,
     Occupancy,
     Subnet,
     Use,
@@ -35,7 +35,7 @@ DYNAMIC, RESERVED = "dynamic", "reserved"
 MACHINE = 0
 
 
-class Survey:
+class AddressSurvey:
     """What one MAAS says of addresses. Subnets are read once, who has what each time."""
 
     def __init__(self, maas: Client) -> None:
@@ -81,7 +81,7 @@ class Survey:
         linked = _links_of_machines(nodes, wanted)
         return Occupancy(self.subnets, ranges[DYNAMIC], uses, kept, owners, linked, ranges[RESERVED])
 
-    def obstacle_now(self, ip: str) -> Obstacle | None:
+    def obstacle_now(self, ip: str) -> AddressConflict | None:
         """Who has an address that was free a moment ago."""
         return self.of([ip]).obstacle(ip, mine=lambda use: use.own)
 

@@ -20,22 +20,22 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     TURN,
     Allocate,
     Announce,
-    Ask,
     AskWhy,
     Gathered,
     GiveBack,
     Look,
-    Memory,
+    MembershipRequest,
     Rest,
+    RunRecord,
     Seat,
     gathering,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import ZoneSpread
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.supply import Supply
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Kind, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status, StatusKind
 
 # Rounds of allocating that brought nothing but lost answers or errors of MAAS.
 ATTEMPTS = 5
@@ -91,7 +91,7 @@ class Claimed:
     # -- bringing them to their number ------------------------------------------------------------------
 
     def gather(
-        self, count: int, memory: Memory, supply: Supply, spread: Spread, tell: Callable[[str], None]
+        self, count: int, memory: RunRecord, supply: Supply, spread: ZoneSpread, tell: Callable[[str], None]
     ) -> Gathered:
         """Allocate what is missing and give back what was taken too much. `tell` is told why it has to wait."""
         asks = gathering(count, memory, spread)
@@ -148,7 +148,7 @@ class Claimed:
         self._news = False
         return [Seat.of(machine) for machine in self.seen.values()]
 
-    def _answer(self, ask: Ask, tell: Callable[[str], None]) -> Any:
+    def _answer(self, ask: MembershipRequest, tell: Callable[[str], None]) -> Any:
         if isinstance(ask, Look):
             return self._looked()
         if isinstance(ask, Announce):
@@ -179,11 +179,11 @@ class Claimed:
                 # Another run may have given it back. If it is asked for again, it is still there.
                 self._refused.add(system_id)
 
-    def _ask_why(self, system_ids: Iterable[str], memory: Memory) -> None:
+    def _ask_why(self, system_ids: Iterable[str], memory: RunRecord) -> None:
         """Machines that broke or were removed may be replaced. Those that somebody gave back may not."""
         for system_id in system_ids:
             machine = self._machines.get(system_id)
-            if machine is not None and Status(machine["status"]).kind is not Kind.FAILED:
+            if machine is not None and Status(machine["status"]).kind is not StatusKind.FAILED:
                 idle = {seat.system_id for seat in map(Seat.of, self.seen.values()) if seat.idle}
                 self._all(memory.mine & idle, self._give_back)
                 raise self._given_back_meanwhile(address(machine))

@@ -30,17 +30,19 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     DEAD_AFTER,
     HELD_ONLY,
     Gathered,
-    Memory,
+    RunRecord,
     Seat,
     in_turn,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Member as Candidate
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread, victims
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import (
+    ZonedMachine as Candidate,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import ZoneSpread, victims
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.supply import Supply
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import (
     Fleet,
-    Goal,
-    Member,
+    FleetMember,
+    MachineTarget,
     annotating,
     summary,
 )
@@ -48,23 +50,23 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.ima
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.forms import (
     deployed_otherwise,
     erasing,
     forms_from_params,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Kind, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     Answer,
-    Op,
-    Refusal,
+    LifecycleFailure,
+    LifecycleStep,
+    MachineOp,
+    MachineSpec,
     State,
-    Step,
-    Wish,
     recoverable,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status, StatusKind
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 
 # What is on its way to the wished state, or there. The others somebody tests or repairs: they are left alone.
@@ -78,22 +80,22 @@ MADE_BY_TASKS = frozenset({"zone", "not_in_zone", "pool", "not_in_pool", "tags",
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MachineSetSpec:
     """What the options of a task ask for."""
 
     claim: str
     count: int
     state: str
     constraints: Constraints
-    spread: Spread
+    spread: ZoneSpread
     replacements: int
     give_back_when_short: bool
-    goal: Goal
-    release: Goal
+    goal: MachineTarget
+    release: MachineTarget
     full: bool
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wanted:
+    def from_params(cls, params: Mapping[str, Any]) -> MachineSetSpec:
         claim, absent = checked(params["claim"]), params["state"] == "absent"
         count = 0 if absent else params["count"]
         for option in ("count", "max_replacements"):
@@ -101,40 +103,40 @@ class Wanted:
         forms = forms_from_params(params, user_data(params))
         marking = annotating(marked(claim))
         state = State.DEPLOYED if params["state"] == "deployed" else State.PRESENT
-        release = Wish(state=State.READY, erase=erasing(params), recover=recoverable(params["recover"] or ()))
+        release = MachineSpec(state=State.READY, erase=erasing(params), recover=recoverable(params["recover"] or ()))
         return cls(
             claim=claim,
             count=count,
             state=params["state"],
             constraints=Constraints.from_params({**params, "compose": params["allow_compose"]}),
-            spread=Spread(params["spread"]),
+            spread=ZoneSpread(params["spread"]),
             replacements=params["max_replacements"] if params["on_failure"] == "replace" else 0,
             give_back_when_short=params["on_shortage"] == "release",
-            goal=Goal(Wish(state=state, held=True), forms, claim, marking),
-            release=Goal(release, forms, claim, marking_before_release(claim)),
+            goal=MachineTarget(MachineSpec(state=state, held=True), forms, claim, marking),
+            release=MachineTarget(release, forms, claim, marking_before_release(claim)),
             full=params["full"],
         )
 
-    def goal_of(self, machine: Machine) -> Goal:
+    def goal_of(self, machine: Machine) -> MachineTarget:
         """Where a member is to be brought; those that somebody tests or repairs are left where they are."""
         if Status(machine["status"]) in DRIVEN:
             return self.goal
-        return Goal(Wish(state=State.PRESENT), self.goal.forms, self.claim, self.goal.adjust)
+        return MachineTarget(MachineSpec(state=State.PRESENT), self.goal.forms, self.claim, self.goal.adjust)
 
 
 def marking_before_release(claim: str) -> Any:
     """`release` clears agent_name first and annotations last: with its annotation nothing is lost in between."""
 
-    def adjust(machine: Machine, answer: Answer) -> Sequence[Change]:
-        if not isinstance(answer, Step) or answer.op is not Op.RELEASE or claim_of(machine) == claim:
+    def adjust(machine: Machine, answer: Answer) -> Sequence[MachineChange]:
+        if not isinstance(answer, LifecycleStep) or answer.op is not MachineOp.RELEASE or claim_of(machine) == claim:
             return ()
-        return [Change("annotate", marked(claim), op="set_workload_annotations")]
+        return [MachineChange("annotate", marked(claim), op="set_workload_annotations")]
 
     return adjust
 
 
 @dataclass
-class Outlook:
+class MachineSetState:
     """What is there at the beginning, and what is to be done about it."""
 
     stay: list[Machine]
@@ -147,9 +149,11 @@ class Outlook:
     replaced: int
 
 
-def outlook(claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wanted: Wanted) -> Outlook:
+def outlook(
+    claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wanted: MachineSetSpec
+) -> MachineSetState:
     """Read the state of a claim, before anything is done."""
-    memory = Memory()
+    memory = RunRecord()
     seats = in_turn((seat for seat in map(Seat.of, claimed.values()) if memory.serves(seat)), wanted.spread)
     failed = [seat for seat in seats if seat.status is Status.FAILED_DEPLOYMENT]
     sound = [seat for seat in seats if seat.status is not Status.FAILED_DEPLOYMENT]
@@ -165,8 +169,8 @@ def outlook(claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wa
     left = [*others, *left_over.values()]
     if wanted.state != "absent":
         # What is being released anyway needs nobody.
-        left = [machine for machine in left if Status(machine["status"]).kind is not Kind.TRANSITIONAL]
-    return Outlook(
+        left = [machine for machine in left if Status(machine["status"]).kind is not StatusKind.TRANSITIONAL]
+    return MachineSetState(
         stay=[claimed[system_id] for system_id in staying],
         surplus=[claimed[system_id] for system_id in going],
         given_up=[claimed[system_id] for system_id in given_up],
@@ -176,18 +180,18 @@ def outlook(claimed: Mapping[str, Machine], left_over: Mapping[str, Machine], wa
     )
 
 
-def _going(serving: Iterable[Seat], number: int, spread: Spread) -> list[str]:
+def _going(serving: Iterable[Seat], number: int, spread: ZoneSpread) -> list[str]:
     candidates = [Candidate(seat.system_id, seat.zone, seat.status, seat.hosted) for seat in serving]
     return [victim.system_id for victim in victims(candidates, max(0, number), spread)]
 
 
 @dataclass
-class Run:
+class MachineSetRun:
     """One run of the task."""
 
     task: Task
-    wanted: Wanted
-    memory: Memory = field(default_factory=Memory)
+    wanted: MachineSetSpec
+    memory: RunRecord = field(default_factory=RunRecord)
     # The machines that are given back because the set needs no more of them.
     surplus: list[str] = field(default_factory=list)
     # Those whose deployment failed and whose place another machine takes, in this order.
@@ -207,7 +211,7 @@ class Run:
         self.patience = Patience.of(task)
         self.machines = Machines(task.maas)
         self.claimed = Claimed(task.maas, self.machines, self.patience, wanted.claim)
-        form = wanted.goal.forms[Op.ALLOCATE]
+        form = wanted.goal.forms[MachineOp.ALLOCATE]
         self.supply = Supply(task.maas, self.machines, wanted.constraints, wanted.spread, wanted.claim, form)
         self.memory.idle_is_rest = wanted.state != "deployed"
 
@@ -225,7 +229,7 @@ class Run:
         leaving = self.release(first, empty)
         return self.result(plan, driven, leaving, short)
 
-    def check_before(self, first: Outlook) -> None:
+    def check_before(self, first: MachineSetState) -> None:
         """Refuse what would be found out only when machines are held."""
         if first.missing and not self.task.check:
             self.supply.check()
@@ -233,7 +237,7 @@ class Run:
         if self.wanted.state != "deployed" or not (first.missing or idle):
             return
         self.doubts += doubt_user_data(user_data(self.task.params))
-        deployment = self.wanted.goal.forms[Op.DEPLOY]
+        deployment = self.wanted.goal.forms[MachineOp.DEPLOY]
         wrong = Surroundings(self.task.maas).why_not_deployed(deployment)
         if wrong is None:
             return
@@ -241,7 +245,7 @@ class Run:
             raise wrong
         self.doubts.append(f"MAAS has no such image yet: {wrong.reason}.")
 
-    def gather(self, first: Outlook) -> tuple[list[Machine], int]:
+    def gather(self, first: MachineSetState) -> tuple[list[Machine], int]:
         """The machines that stay, and how many are not to be had."""
         if self.wanted.state == "absent":
             return [], 0
@@ -275,13 +279,13 @@ class Run:
 
     # -- deploying ----------------------------------------------------------------------------------------
 
-    def drive(self, staying: Sequence[Machine]) -> list[Member]:
+    def drive(self, staying: Sequence[Machine]) -> list[FleetMember]:
         """Bring those that stay to the wished state, with others in the place of those that fail."""
-        members = [Member(address(machine), self.wanted.goal_of(machine), machine) for machine in staying]
+        members = [FleetMember(address(machine), self.wanted.goal_of(machine), machine) for machine in staying]
         self.places = OneAtATime(self.claimed, self._gathered, [machine["system_id"] for machine in staying])
         return self._fleet(self._instead).drive(members) if members else []
 
-    def _fleet(self, instead: Callable[[Member], Iterable[Member]] = lambda _member: ()) -> Fleet:
+    def _fleet(self, instead: Callable[[FleetMember], Iterable[FleetMember]] = lambda _member: ()) -> Fleet:
         task = self.task
         return Fleet(
             task.maas,
@@ -292,7 +296,7 @@ class Run:
             on_tick=task.trace_requests,
         )
 
-    def _instead(self, member: Member) -> Iterable[Member]:
+    def _instead(self, member: FleetMember) -> Iterable[FleetMember]:
         """Another machine for the place of one that failed or that somebody took away."""
         if not self._is_lost(member) or self.replacements >= self.wanted.replacements:
             return ()
@@ -304,17 +308,19 @@ class Run:
         why = str((member.machine or {}).get("status_message") or "MAAS does not know it any more")
         self.replaced.append({"name": member.name, "system_id": member.system_id or None, "reason": why})
         self.task.say(f"{member.name} is replaced: {why}")
-        return [Member(f"the place of {member.name}", self.wanted.goal, obtain=lambda: self._another(member.name, why))]
+        return [
+            FleetMember(f"the place of {member.name}", self.wanted.goal, obtain=lambda: self._another(member.name, why))
+        ]
 
-    def _is_lost(self, member: Member) -> bool:
+    def _is_lost(self, member: FleetMember) -> bool:
         """Whether the machine failed, or MAAS does not know it any more. What somebody gave back is not replaced."""
         if self.wanted.state != "deployed" or member.situation is None:
             return False
         return member.machine is None or Status(member.machine["status"]) in LOST
 
-    def _review(self, step: Step, before: Machine, after: Machine) -> None:
+    def _review(self, step: LifecycleStep, before: Machine, after: Machine) -> None:
         """`deploy` also takes a free machine. One that has lost its turn was given back since it was looked at."""
-        if step.op is Op.DEPLOY and Seat.of(before).turn is not None and Seat.of(after).turn is None:
+        if step.op is MachineOp.DEPLOY and Seat.of(before).turn is not None and Seat.of(after).turn is None:
             self.revived.append(after["system_id"])
             raise Failure(
                 "conflict",
@@ -338,7 +344,7 @@ class Run:
 
     # -- giving back --------------------------------------------------------------------------------------
 
-    def release(self, first: Outlook, empty: int) -> list[Member]:
+    def release(self, first: MachineSetState, empty: int) -> list[FleetMember]:
         """Give back what is not needed: surplus, failed machines that were replaced, what an earlier run left over.
 
         As many failed ones as there are places that nothing could fill stay, for whoever looks for the cause.
@@ -353,7 +359,7 @@ class Run:
         now = self.claimed.look() if going else {}
         return self._released([*(now[system_id] for system_id in going if system_id in now), *first.left_over])
 
-    def _held_again(self, leaving: Sequence[Member]) -> list[str]:
+    def _held_again(self, leaving: Sequence[FleetMember]) -> list[str]:
         """What another run took meanwhile. One that was still taking machines notices, and gives them back itself."""
         refused = {member.system_id for member in leaving if member.failure}
         held: list[str] = []
@@ -365,13 +371,13 @@ class Run:
             self.patience.clock.sleep(min(self.patience.tick, self.patience.left))
         return held
 
-    def _released(self, machines: Iterable[Machine]) -> list[Member]:
-        members = [Member(address(machine), self.wanted.release, machine) for machine in machines]
+    def _released(self, machines: Iterable[Machine]) -> list[FleetMember]:
+        members = [FleetMember(address(machine), self.wanted.release, machine) for machine in machines]
         return self._fleet().drive(members) if members else []
 
     # -- telling ------------------------------------------------------------------------------------------
 
-    def result(self, plan: Plan, driven: Sequence[Member], leaving: Sequence[Member], short: int) -> Result:
+    def result(self, plan: Plan, driven: Sequence[FleetMember], leaving: Sequence[FleetMember], short: int) -> Result:
         absent = self.wanted.state == "absent"
         staying = [member for member in driven if not member.aside]
         # What an earlier run left over is no part of what this one was asked for.
@@ -404,7 +410,7 @@ class Run:
         running: dict[tuple[str, str], list[str]] = {}
         for machine in machines:
             if machine["status"] == Status.DEPLOYED:
-                for differing in deployed_otherwise(machine, self.wanted.goal.forms[Op.DEPLOY]):
+                for differing in deployed_otherwise(machine, self.wanted.goal.forms[MachineOp.DEPLOY]):
                     running.setdefault(differing, []).append(address(machine))
         return [
             f"Deployed with {present} and not with {asked}, and left so: {', '.join(sorted(names))}. "
@@ -470,7 +476,7 @@ class Run:
 
     # -- check mode and diff --------------------------------------------------------------------------------
 
-    def plan(self, first: Outlook) -> Plan:
+    def plan(self, first: MachineSetState) -> Plan:
         """What is going to be done, as far as it can be known: which machines MAAS will offer, nobody knows."""
         wanted, there = self.wanted, len(first.stay)
         steps: list[Shown] = []
@@ -487,14 +493,14 @@ class Run:
             steps += steps_of(member.name, way)
         return Plan(steps)
 
-    def _staying(self, machines: Iterable[Machine]) -> list[Member]:
-        return [Member(address(machine), self.wanted.goal_of(machine), machine) for machine in machines]
+    def _staying(self, machines: Iterable[Machine]) -> list[FleetMember]:
+        return [FleetMember(address(machine), self.wanted.goal_of(machine), machine) for machine in machines]
 
-    def _going(self, first: Outlook) -> list[Member]:
+    def _going(self, first: MachineSetState) -> list[FleetMember]:
         machines = [*first.surplus, *first.given_up, *first.left_over]
-        return [Member(address(machine), self.wanted.release, machine) for machine in machines]
+        return [FleetMember(address(machine), self.wanted.release, machine) for machine in machines]
 
-    def foretell(self, first: Outlook, plan: Plan) -> Result:
+    def foretell(self, first: MachineSetState, plan: Plan) -> Result:
         """The result as it would be, without a write."""
         wait = self.task.params["wait"]
         have = Counter(Seat.of(machine).zone for machine in first.stay)
@@ -533,12 +539,12 @@ class Run:
                 raise
             return [], [f"No machine fits yet: {failure.reason}"]
 
-    def _refusals(self, members: Sequence[Member]) -> Failure | None:
+    def _refusals(self, members: Sequence[FleetMember]) -> Failure | None:
         """What the run itself would be refused."""
         failures = {
             member.name: self._explained(way.end.failure(member.name))
             for member in members
-            if isinstance((way := forecast(member, self.machines.me)[0]).end, Refusal)
+            if isinstance((way := forecast(member, self.machines.me)[0]).end, LifecycleFailure)
         }
         return several("machines", failures, len(members)) if failures else None
 
@@ -547,7 +553,7 @@ def _word(machine: Machine) -> str:
     return str(machine.get("status_name") or "unknown").lower().replace(" ", "_")
 
 
-def _outcome(member: Member) -> Machine:
+def _outcome(member: FleetMember) -> Machine:
     """A machine as it is now, with what went wrong with it."""
     return {**(member.machine or {}), **({"failure": member.failure.to_dict()} if member.failure else {})}
 
@@ -567,4 +573,4 @@ def _together(failures: Mapping[str, Failure], total: int) -> Failure | None:
 
 def converge_set(task: Task) -> Result:
     """Bring the set that the task describes to the wished number and state."""
-    return Run(task, Wanted.from_params(task.params)).converge()
+    return MachineSetRun(task, MachineSetSpec.from_params(task.params)).converge()

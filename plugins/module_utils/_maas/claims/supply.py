@@ -20,7 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     Constraints,
     shortfall,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Spread, shares
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import ZoneSpread, shares
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -37,7 +37,7 @@ FILTERS: Mapping[str, str] = {"name": "hostname", "system_id": "id"}
 
 
 @dataclass(frozen=True)
-class Place:
+class SupplyPlace:
     """Where to take a machine from. No zone: MAAS chooses; a system_id: this one or none."""
 
     zone: str = ""
@@ -48,7 +48,7 @@ class Place:
 class Places:
     """Places in the order in which they are to be filled. Used by several threads at once."""
 
-    spread: Spread
+    spread: ZoneSpread
     zones: Sequence[str]
     # By zone: what there may be. Endless, until MAAS says that there is nothing more.
     stock: dict[str, float]
@@ -57,7 +57,7 @@ class Places:
     named: Mapping[str, list[str]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def next(self) -> Place | None:
+    def next(self) -> SupplyPlace | None:
         """The next place, as if it had been filled; None when there is none."""
         with self._lock:
             endless = len(self.have) + sum(self.have.values()) + 1
@@ -68,9 +68,9 @@ class Places:
             zone = next(iter(add))
             self.have[zone] += 1
             self.stock[zone] -= 1
-            return Place(zone, self.named[zone].pop(0) if self.named is not None else "")
+            return SupplyPlace(zone, self.named[zone].pop(0) if self.named is not None else "")
 
-    def failed(self, place: Place) -> None:
+    def failed(self, place: SupplyPlace) -> None:
         """There is no machine for it."""
         with self._lock:
             self.have[place.zone] -= 1
@@ -86,7 +86,7 @@ class Supply:
         maas: Client,
         machines: Machines,
         constraints: Constraints,
-        spread: Spread,
+        spread: ZoneSpread,
         claim: str,
         form: Mapping[str, Any],
     ) -> None:
@@ -133,14 +133,14 @@ class Supply:
         return None
 
     def _places(self, have: Mapping[str, int]) -> Places:
-        if self._constraints.needs_system_id or self._spread is Spread.STRICT:
+        if self._constraints.needs_system_id or self._spread is ZoneSpread.STRICT:
             # To keep zones even or to name machines, what there is has to be known beforehand.
             stock = self.candidates()
             named = {zone: [machine["system_id"] for machine in machines] for zone, machines in stock.items()}
-            zones = self._zones if self._spread is Spread.STRICT else sorted(stock)
+            zones = self._zones if self._spread is ZoneSpread.STRICT else sorted(stock)
             free = {zone: float(len(named.get(zone, ()))) for zone in zones}
             return Places(self._spread, zones, free, Counter(have), named)
-        if self._spread is Spread.NONE:
+        if self._spread is ZoneSpread.NONE:
             return Places(self._spread, [""], {"": float("inf")}, Counter({"": sum(have.values())}))
         return Places(self._spread, self._zones, dict.fromkeys(self._zones, float("inf")), Counter(have))
 
@@ -192,10 +192,10 @@ class Supply:
         """The Ready machines that would be taken, as far as that can be known."""
         self.check()
         candidates = self.candidates()
-        if self._spread is Spread.NONE:
+        if self._spread is ZoneSpread.NONE:
             return sorted((machine for machines in candidates.values() for machine in machines), key=_cost)[:number]
         free = {zone: len(machines) for zone, machines in candidates.items()}
-        zones = self._zones if self._spread is Spread.STRICT else None
+        zones = self._zones if self._spread is ZoneSpread.STRICT else None
         share = shares(number + sum(have.values()), have, free, zones, self._spread)
         return [machine for zone, wanted in share.add.items() for machine in candidates[zone][:wanted]]
 
@@ -204,7 +204,7 @@ class Supply:
         zones = [("zone", zone) for zone in self._constraints.zones]
         ready = self._ready(zones)
         lines = shortfall(ready, self._constraints)
-        if self._spread is Spread.STRICT:
+        if self._spread is ZoneSpread.STRICT:
             told = {line.partition(":")[0] for line in lines}
             empty = [f"{zone}: 0 ready" for zone in self._zones if zone not in told]
             return "; ".join([*lines, *empty, "spread: strict takes no more from a zone than one above the emptiest"])

@@ -26,8 +26,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import (
     Fleet,
-    Goal,
-    Member,
+    FleetMember,
+    MachineTarget,
     annotating,
     summary,
 )
@@ -36,9 +36,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.lis
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import forms
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import (
-    Wished,
+    MachineFields,
     annotated,
     applied,
     enlisted,
@@ -50,15 +50,15 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.refusals import refuse
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     Answer,
-    Op,
-    Plan,
-    Refusal,
+    LifecycleFailure,
+    LifecyclePlan,
+    LifecycleStep,
+    MachineOp,
+    MachineSpec,
     Situation,
     State,
-    Step,
-    Wish,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named as told_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
@@ -74,26 +74,26 @@ IDENTITY = frozenset({"hostname", "domain", "zone"})
 
 
 @dataclass(eq=False)
-class Entry:
+class NamedMachine:
     """One machine that the task names."""
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    wish: Wish = field(default_factory=Wish)
-    wished: Wished = field(default_factory=Wished)
-    forms: Mapping[Op, Mapping[str, Any]] = field(default_factory=dict)
+    wish: MachineSpec = field(default_factory=MachineSpec)
+    wished: MachineFields = field(default_factory=MachineFields)
+    forms: Mapping[MachineOp, Mapping[str, Any]] = field(default_factory=dict)
     machine: Machine | None = None
     failure: Failure | None = None
     changed: bool = False
-    plan: Plan | None = None
-    changes: Sequence[Change] = ()
+    plan: LifecyclePlan | None = None
+    changes: Sequence[MachineChange] = ()
     # The machine as it is at the end of the task, or as it would be.
     then: Machine = field(default_factory=dict)
     foreseen: bool = True
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, element: Any, params: Mapping[str, Any], options: Options, where: str) -> Entry:
+    def of(cls, element: Any, params: Mapping[str, Any], options: Options, where: str) -> NamedMachine:
         """The entry for one element of `machines`; with what is wrong with it as its failure."""
         given = str(element.get("name")) if isinstance(element, Mapping) else str(element)
         # What is no name may be anything, a dict as text with its secrets included: it is not repeated.
@@ -109,9 +109,9 @@ class Entry:
 
     def _understand(self) -> None:
         erase = forms.erasing(self.params)
-        self.wish = replace(Wish.from_params(self.params), erase=erase)
+        self.wish = replace(MachineSpec.from_params(self.params), erase=erase)
         self.forms = forms.forms_from_params(self.params, user_data(self.params))
-        self.wished = Wished.from_params(self.params)
+        self.wished = MachineFields.from_params(self.params)
         if self.claim:
             checked(self.claim)
 
@@ -132,17 +132,17 @@ class Entry:
         return self.params.get("claim") or ""
 
     @property
-    def goal(self) -> Goal:
-        return Goal(self.wish, self.forms, self.claim, self._adjust, can_enlist=self.wished.can_be_enlisted)
+    def goal(self) -> MachineTarget:
+        return MachineTarget(self.wish, self.forms, self.claim, self._adjust, can_enlist=self.wished.can_be_enlisted)
 
     @property
     def annotations(self) -> dict[str, str]:
         """With the claim's mark, if this run allocates: a machine that is held already has a claim or has none."""
-        allocates = self.plan is not None and any(step.op is Op.ALLOCATE for step in self.plan.steps)
+        allocates = self.plan is not None and any(step.op is MachineOp.ALLOCATE for step in self.plan.steps)
         return {**self.wished.annotations, **(marked(self.claim) if self.claim and allocates else {})}
 
-    def _adjust(self, machine: Machine, answer: Answer) -> Sequence[Change]:
-        if isinstance(answer, Step) and answer.op is Op.UNLOCK:
+    def _adjust(self, machine: Machine, answer: Answer) -> Sequence[MachineChange]:
+        if isinstance(answer, LifecycleStep) and answer.op is MachineOp.UNLOCK:
             return ()
         return [*self.changes, *annotating(self.annotations)(machine, answer)]
 
@@ -185,14 +185,14 @@ class Entry:
             # An earlier task of the play may be the one that would have enlisted it.
             goal = replace(goal, can_enlist=True)
             self.warnings.append(f"{self.name}: MAAS does not know it yet.")
-        self.plan, then = forecast(Member(self.name, goal, self.machine), me, wait)
-        if isinstance(self.plan.end, Refusal):
+        self.plan, then = forecast(FleetMember(self.name, goal, self.machine), me, wait)
+        if isinstance(self.plan.end, LifecycleFailure):
             # Carrying out sends nothing either, but asks MAAS for what explains it.
             raise self.plan.end.failure(self.name)
         if self.wish.state is State.ABSENT:
             self.then, self.changed = {}, bool(self.plan.steps)
             return
-        if any(step.op is Op.DEPLOY for step in self.plan.steps):
+        if any(step.op is MachineOp.DEPLOY for step in self.plan.steps):
             self._check_deployment(around, check)
         base = self.machine if self.machine is not None else enlisted(self.wished)
         unknown = unknown_names(around.names, self.wished, base if self.machine is not None else {})
@@ -215,7 +215,7 @@ class Entry:
     def _check_deployment(self, around: Surroundings, check: bool) -> None:
         """What would be found out only when the machine is held."""
         self.warnings += doubt_user_data(user_data(self.params))
-        wrong = around.why_not_deployed(self.forms[Op.DEPLOY])
+        wrong = around.why_not_deployed(self.forms[MachineOp.DEPLOY])
         if wrong is None:
             return
         if not check or not uploaded_later(forms.operating_system(self.params)):
@@ -232,7 +232,7 @@ class Entry:
             )
         return annotated(then, self.annotations) if then.get("owner") else then
 
-    def _check_lock(self, changes: Sequence[Change], around: Surroundings) -> None:
+    def _check_lock(self, changes: Sequence[MachineChange], around: Surroundings) -> None:
         if self.machine is None or not self.machine.get("locked") or self.wish.locked is False:
             return
         added, removed = tag_changes(self.machine, self.wished, around.automatic_tags(self.wished))
@@ -241,7 +241,7 @@ class Entry:
         if changes or added or removed or differing:
             raise refuse("locked", Situation.of(self.machine, ""), self.wish).failure(self.name)
 
-    def _check_identity(self, changes: Sequence[Change]) -> None:
+    def _check_identity(self, changes: Sequence[MachineChange]) -> None:
         """A Node is found by its machine's name, and its providerID names the zone."""
         if self.machine is None or self.wish.take_over or not is_hosted(self.machine):
             return
@@ -253,20 +253,20 @@ class Entry:
         machine = self.machine or {}
         if self.wish.state is not State.DEPLOYED or machine.get("status_name") != "Deployed":
             return
-        for present, asked in forms.deployed_otherwise(machine, self.forms[Op.DEPLOY]):
+        for present, asked in forms.deployed_otherwise(machine, self.forms[MachineOp.DEPLOY]):
             self.warnings.append(
                 f"{self.name} is deployed with {present}, not with {asked}, and stays so: release it first."
             )
 
     @property
     def is_to_be_enlisted(self) -> bool:
-        return self.plan is not None and bool(self.plan.steps) and self.plan.steps[0].op is Op.ENLIST
+        return self.plan is not None and bool(self.plan.steps) and self.plan.steps[0].op is MachineOp.ENLIST
 
-    def came_to(self, member: Member) -> None:
+    def came_to(self, member: FleetMember) -> None:
         """What became of the machine in a fleet."""
         self.machine, self.failure = member.machine, member.failure
         self.changed = self.changed or member.changed
-        if member.failure is None and self.plan and any(step.op is Op.DEPLOY for step in self.plan.steps):
+        if member.failure is None and self.plan and any(step.op is MachineOp.DEPLOY for step in self.plan.steps):
             self._check_drift()
 
     def shown_steps(self, around: Surroundings) -> list[Any]:
@@ -280,11 +280,11 @@ class Entry:
             if added or removed:
                 tags = sorted(before.get("tag_names") or ())
                 after = sorted((set(tags) | set(added)) - set(removed))
-                changes.append(Change("tag", {"tags": after}, before={"tags": tags}))
+                changes.append(MachineChange("tag", {"tags": after}, before={"tags": tags}))
             present = before.get("workload_annotations") or {}
             notes = {key: text for key, text in self.annotations.items() if str(present.get(key) or "") != text}
             if notes:
-                changes.append(Change("annotate", notes, before={key: present.get(key) for key in notes}))
+                changes.append(MachineChange("annotate", notes, before={key: present.get(key) for key in notes}))
         return steps_of(self.name, self.plan, changes)
 
     # -- telling ------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ class Entry:
         return said
 
 
-def entries_of(params: Mapping[str, Any], options: Options) -> list[Entry]:
+def entries_of(params: Mapping[str, Any], options: Options) -> list[NamedMachine]:
     """An entry for each element of `machines`."""
     elements = params["machines"]
     alone = [name for name in OF_ONE_MACHINE if params.get(name)]
@@ -308,10 +308,13 @@ def entries_of(params: Mapping[str, Any], options: Options) -> list[Entry]:
             f"{' and '.join(alone)} cannot hold for {len(elements)} machines.",
             "Give machines as dicts, each with its own.",
         )
-    return [Entry.of(element, params, options, f"machines[{place}]") for place, element in enumerate(elements, start=1)]
+    return [
+        NamedMachine.of(element, params, options, f"machines[{place}]")
+        for place, element in enumerate(elements, start=1)
+    ]
 
 
-def find(entries: Iterable[Entry], machines: Machines) -> None:
+def find(entries: Iterable[NamedMachine], machines: Machines) -> None:
     """Look up all machines that the entries name, with a request or two for all together."""
     sound = [entry for entry in entries if entry.failure is None]
     known_as = machines.look_up([name for entry in sound for name in entry.names])
@@ -331,15 +334,18 @@ def find(entries: Iterable[Entry], machines: Machines) -> None:
                 entry.failure = invalid(f"{entry.name} {told}.", "Name it once.")
 
 
-def plan_of(entries: Iterable[Entry], around: Surroundings) -> ShownPlan:
+def plan_of(entries: Iterable[NamedMachine], around: Surroundings) -> ShownPlan:
     """All that is going to be done, as diff shows it."""
     return ShownPlan([step for entry in entries for step in entry.shown_steps(around)])
 
 
-def result_of(entries: Sequence[Entry], plan: ShownPlan, full: bool) -> Result:
+def result_of(entries: Sequence[NamedMachine], plan: ShownPlan, full: bool) -> Result:
     """What the task tells: each machine, how many are in which status, and what went wrong with some."""
     said = [entry.result(full) for entry in entries]
-    members = [Member(entry.name, Goal(entry.wish), entry.then or None, failure=entry.failure) for entry in entries]
+    members = [
+        FleetMember(entry.name, MachineTarget(entry.wish), entry.then or None, failure=entry.failure)
+        for entry in entries
+    ]
     failures = {entry.name: entry.failure for entry in entries if entry.failure}
     return Result(
         changed=any(entry.changed for entry in entries),
@@ -354,15 +360,17 @@ def result_of(entries: Sequence[Entry], plan: ShownPlan, full: bool) -> Result:
     )
 
 
-def carry_out(entries: Sequence[Entry], around: Surroundings, fleet: Callable[[], Fleet]) -> None:
+def carry_out(entries: Sequence[NamedMachine], around: Surroundings, fleet: Callable[[], Fleet]) -> None:
     """Do what was foreseen: enlist, tag, then change and drive each machine. `fleet` makes an empty one."""
     for entry in entries:
         entry.changed = False
     _enlist([entry for entry in entries if not entry.failure and entry.is_to_be_enlisted], fleet())
     send_tags(entries, around)
     # A refused machine comes along: nothing is sent for it, but the fleet asks MAAS why it is as it is.
-    driven = [entry for entry in entries if not entry.failure or (entry.plan and isinstance(entry.plan.end, Refusal))]
-    members = [Member(entry.name, replace(entry.goal, can_enlist=False), entry.machine) for entry in driven]
+    driven = [
+        entry for entry in entries if not entry.failure or (entry.plan and isinstance(entry.plan.end, LifecycleFailure))
+    ]
+    members = [FleetMember(entry.name, replace(entry.goal, can_enlist=False), entry.machine) for entry in driven]
     fleet().drive(members)
     for entry, member in zip(driven, members, strict=True):
         entry.came_to(member)
@@ -370,11 +378,12 @@ def carry_out(entries: Sequence[Entry], around: Surroundings, fleet: Callable[[]
         entry.then, entry.foreseen = entry.machine or {}, False
 
 
-def _enlist(entries: Sequence[Entry], fleet: Fleet) -> None:
+def _enlist(entries: Sequence[NamedMachine], fleet: Fleet) -> None:
     """Make machines known to MAAS, and take up again what it did not take in the form."""
-    forms_of = [{**entry.forms, Op.ENLIST: entry.wished.enlist_form()} for entry in entries]
+    forms_of = [{**entry.forms, MachineOp.ENLIST: entry.wished.enlist_form()} for entry in entries]
     members = [
-        Member(entry.name, Goal(Wish(), form, can_enlist=True)) for entry, form in zip(entries, forms_of, strict=True)
+        FleetMember(entry.name, MachineTarget(MachineSpec(), form, can_enlist=True))
+        for entry, form in zip(entries, forms_of, strict=True)
     ]
     fleet.drive(members)
     for entry, member in zip(entries, members, strict=True):
@@ -383,9 +392,9 @@ def _enlist(entries: Sequence[Entry], fleet: Fleet) -> None:
             entry.changes = field_changes(entry.machine, entry.wished, entry.wished.power_parameters)
 
 
-def send_tags(entries: Iterable[Entry], around: Surroundings) -> None:
+def send_tags(entries: Iterable[NamedMachine], around: Surroundings) -> None:
     """Tag and untag: one request for each tag, however many machines get or lose it."""
-    todo: dict[str, dict[str, list[Entry]]] = {}
+    todo: dict[str, dict[str, list[NamedMachine]]] = {}
     for entry in entries:
         if entry.failure or entry.machine is None or entry.wish.state is State.ABSENT:
             continue
@@ -406,7 +415,7 @@ def send_tags(entries: Iterable[Entry], around: Surroundings) -> None:
                 _retag(entry, tag, gone=word == "remove")
 
 
-def _retag(entry: Entry, tag: str, gone: bool) -> None:
+def _retag(entry: NamedMachine, tag: str, gone: bool) -> None:
     machine = entry.machine or {}
     tags = set(machine.get("tag_names") or ()) - {tag} | (set() if gone else {tag})
     entry.machine = {**machine, "tag_names": sorted(tags)}

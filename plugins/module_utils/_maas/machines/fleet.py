@@ -20,25 +20,25 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST, Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     Answer,
-    Done,
+    LifecycleDone,
+    LifecycleFailure,
+    LifecycleStep,
+    MachineOp,
+    MachineSpec,
     Move,
-    Op,
-    Refusal,
     Situation,
     State,
-    Step,
-    Wish,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import Requests
 
-Adjust = Callable[[Machine, Answer], Sequence[Change]]
+Adjust = Callable[[Machine, Answer], Sequence[MachineChange]]
 # Looks at a machine before and after a request, and raises what speaks against going on.
-Review = Callable[[Step, Machine, Machine], None]
+Review = Callable[[LifecycleStep, Machine, Machine], None]
 
 # The status that fulfils a state, where one does.
 FULFILLED_BY: Mapping[State, Status | None] = {
@@ -53,41 +53,41 @@ FULFILLED_BY: Mapping[State, Status | None] = {
 MAY_HAVE_MOVED_ON = frozenset({"conflict", "rejected", "forbidden", "not_found"})
 
 
-def _nothing(_machine: Machine, _answer: Answer) -> Sequence[Change]:
+def _nothing(_machine: Machine, _answer: Answer) -> Sequence[MachineChange]:
     return ()
 
 
-def _no_objection(_step: Step, _before: Machine, _after: Machine) -> None:
+def _no_objection(_step: LifecycleStep, _before: Machine, _after: Machine) -> None:
     return
 
 
-def _nobody(_member: Member) -> Iterable[Member]:
+def _nobody(_member: FleetMember) -> Iterable[FleetMember]:
     return ()
 
 
 @dataclass(frozen=True)
-class Goal:
+class MachineTarget:
     """What one machine is to become, and what the requests on the way carry."""
 
-    wish: Wish
-    forms: Mapping[Op, Mapping[str, Any]] = field(default_factory=dict)
+    wish: MachineSpec
+    forms: Mapping[MachineOp, Mapping[str, Any]] = field(default_factory=dict)
     claim: str = ""
     # What has to be changed of a machine before the next move; asked again whenever something is known anew.
     adjust: Adjust = _nothing
     can_enlist: bool = False
     review: Review = _no_objection
 
-    def form(self, step: Step) -> dict[str, Any]:
-        claimed = {"agent_name": self.claim} if self.claim and step.op in (Op.ALLOCATE, Op.DEPLOY) else {}
+    def form(self, step: LifecycleStep) -> dict[str, Any]:
+        claimed = {"agent_name": self.claim} if self.claim and step.op in (MachineOp.ALLOCATE, MachineOp.DEPLOY) else {}
         return {**claimed, **self.forms.get(step.op, {}), **step.params}
 
 
 @dataclass(eq=False)
-class Member:
+class FleetMember:
     """One machine of a fleet, and how far it has come."""
 
     name: str
-    goal: Goal
+    goal: MachineTarget
     machine: Machine | None = None
     # How a place gets its machine, if it has none yet: returns its JSON.
     obtain: Callable[[], Machine] | None = None
@@ -99,7 +99,7 @@ class Member:
     under_way: Move | None = None
     situation: Situation | None = None
     since: float = 0.0
-    sent: list[Change] = field(default_factory=list)
+    sent: list[MachineChange] = field(default_factory=list)
     looked_again: int = 0
 
     @property
@@ -112,7 +112,7 @@ class Member:
         return self.situation or Situation(self.name, None, can_enlist=self.goal.can_enlist)
 
     @property
-    def history(self) -> tuple[Step, ...]:
+    def history(self) -> tuple[LifecycleStep, ...]:
         return self.now.history
 
     @property
@@ -141,7 +141,7 @@ class Fleet:
         patience: Patience,
         *,
         wait: bool = True,
-        instead: Callable[[Member], Iterable[Member]] = _nobody,
+        instead: Callable[[FleetMember], Iterable[FleetMember]] = _nobody,
         on_tick: Callable[[], None] = lambda: None,
     ) -> None:
         self._machines = machines
@@ -151,16 +151,16 @@ class Fleet:
         self._wait = wait
         self._instead = instead
         self._on_tick = on_tick
-        self._members: list[Member] = []
+        self._members: list[FleetMember] = []
         self._told = ""
         self._trouble = ""
 
-    def add(self, member: Member) -> None:
+    def add(self, member: FleetMember) -> None:
         """Drive one more machine. For the main thread, at any time."""
         member.since = self._patience.clock.now()
         self._members.append(member)
 
-    def drive(self, members: Iterable[Member]) -> list[Member]:
+    def drive(self, members: Iterable[FleetMember]) -> list[FleetMember]:
         """Bring every machine to its goal, or to its failure. Returns them all, those added on the way last."""
         for member in members:
             self.add(member)
@@ -175,7 +175,7 @@ class Fleet:
     # -- acting -----------------------------------------------------------------------------------------
 
     @property
-    def _under_way(self) -> list[Member]:
+    def _under_way(self) -> list[FleetMember]:
         return [member for member in self._members if member.under_way and not member.failure]
 
     def _act(self) -> bool:
@@ -193,12 +193,12 @@ class Fleet:
         self._tell()
         return bool(self._under_way)
 
-    def _fail(self, member: Member, failure: Failure) -> None:
+    def _fail(self, member: FleetMember, failure: Failure) -> None:
         member.failure, member.under_way = failure, None
         for other in self._instead(member):
             self.add(other)
 
-    def _advance(self, member: Member) -> None:
+    def _advance(self, member: FleetMember) -> None:
         """Send one machine's requests until it is under way or at its end. Runs in a thread."""
         try:
             self._begin(member)
@@ -207,7 +207,7 @@ class Fleet:
         except Failure as failure:
             raise self._explained(member, failure) from failure
 
-    def _begin(self, member: Member) -> None:
+    def _begin(self, member: FleetMember) -> None:
         if member.machine is None and member.obtain is not None:
             obtain, member.obtain = member.obtain, None
             self._learn(member, obtain())
@@ -215,23 +215,23 @@ class Fleet:
         elif member.situation is None:
             self._learn(member, member.machine)
 
-    def _moved(self, member: Member) -> bool:
+    def _moved(self, member: FleetMember) -> bool:
         """One move. True when there is no more to send for now."""
         answer = lifecycle.next_step(member.now, member.goal.wish)
-        if isinstance(answer, Refusal):
+        if isinstance(answer, LifecycleFailure):
             raise answer.failure(member.name)
         if self._adjusted(member, answer):
             return False
-        if isinstance(answer, Done):
+        if isinstance(answer, LifecycleDone):
             member.done = True
             return True
-        if isinstance(answer, Step) and not self._taken(member, answer):
+        if isinstance(answer, LifecycleStep) and not self._taken(member, answer):
             return False
         pending = answer.pending(member.now)
         member.under_way = answer if pending else None
         return pending
 
-    def _adjusted(self, member: Member, answer: Answer) -> bool:
+    def _adjusted(self, member: FleetMember, answer: Answer) -> bool:
         """Send what the machine needs before the next move; each change once, for MAAS may see a value differently."""
         if member.machine is None:
             return False
@@ -242,13 +242,13 @@ class Fleet:
             member.changed = True
         return bool(due)
 
-    def _taken(self, member: Member, step: Step) -> bool:
+    def _taken(self, member: FleetMember, step: LifecycleStep) -> bool:
         """Send the request of a step. False if the machine turned out not to be where it was thought to be."""
         before, known = member.now, member.machine
         try:
             machine = self._requests.send(step, member.machine, member.goal.form(step), member.goal.claim, member.name)
         except Failure as failure:
-            if step.op in (Op.ALLOCATE, Op.ENLIST) or failure.kind not in MAY_HAVE_MOVED_ON:
+            if step.op in (MachineOp.ALLOCATE, MachineOp.ENLIST) or failure.kind not in MAY_HAVE_MOVED_ON:
                 raise
             return self._followed(member, step, failure)
         member.changed = True
@@ -258,7 +258,7 @@ class Fleet:
             member.goal.review(step, known, machine)
         return True
 
-    def _followed(self, member: Member, step: Step, failure: Failure) -> bool:
+    def _followed(self, member: FleetMember, step: LifecycleStep, failure: Failure) -> bool:
         """After a refusal: raise it, unless the machine has moved on meanwhile, by itself or by somebody else."""
         before = member.now
         member.looked_again += 1
@@ -274,7 +274,7 @@ class Fleet:
             self._remember(member, before, step)
         return False
 
-    def _learn(self, member: Member, machine: Machine | None) -> None:
+    def _learn(self, member: FleetMember, machine: Machine | None) -> None:
         """What MAAS says of a machine now; None when it does not know it any more."""
         before = member.situation
         if machine is None:
@@ -288,10 +288,10 @@ class Fleet:
             member.since = self._patience.clock.now()
         member.machine, member.situation = machine, now
 
-    def _remember(self, member: Member, before: Situation, step: Step) -> None:
+    def _remember(self, member: FleetMember, before: Situation, step: LifecycleStep) -> None:
         member.situation = before.after(step, member.now)
 
-    def _explained(self, member: Member, failure: Failure) -> Failure:
+    def _explained(self, member: FleetMember, failure: Failure) -> Failure:
         """A failure with what MAAS knows of its cause."""
         if not failure.object:
             failure.object = member.name
@@ -304,11 +304,11 @@ class Fleet:
 
     # -- watching -----------------------------------------------------------------------------------------
 
-    def _watch(self) -> list[Member] | None:
+    def _watch(self) -> list[FleetMember] | None:
         """Look at all that are under way until the next move of one of them is ours; None when the time is up."""
         fresh = True
 
-        def look() -> list[Member]:
+        def look() -> list[FleetMember]:
             nonlocal fresh
             # The answers to our own requests have just told how things are.
             if not fresh:
@@ -317,12 +317,12 @@ class Fleet:
             fresh = False
             return self._members
 
-        def ours(members: list[Member]) -> bool:
+        def ours(members: list[FleetMember]) -> bool:
             return any(member.open for member in members)
 
         return self._patience.until(look, ours, lambda _members: self._line())
 
-    def _look(self, waiting: Sequence[Member]) -> None:
+    def _look(self, waiting: Sequence[FleetMember]) -> None:
         """One listing for all, and what it means for each."""
         try:
             found = self._listing(waiting)
@@ -345,7 +345,7 @@ class Fleet:
             if member.under_way and not member.under_way.pending(member.now):
                 member.under_way = None
 
-    def _listing(self, waiting: Sequence[Member]) -> dict[str, Machine]:
+    def _listing(self, waiting: Sequence[FleetMember]) -> dict[str, Machine]:
         claims = {member.goal.claim if _keeps_claim(member) else "" for member in waiting}
         claim = claims.pop() if len(claims) == 1 else ""
         if claim and len(waiting) > IDS_PER_REQUEST:
@@ -359,12 +359,12 @@ class Fleet:
         for member, failure in each(waiting, lambda member: self._explained(member, late[id(member)])):
             member.failure, member.under_way = failure, None
 
-    def _late(self, member: Member) -> Failure:
+    def _late(self, member: FleetMember) -> Failure:
         status = member.now.status
         said = str((member.machine or {}).get("status_message") or "")
         label = status.label if status is not None else "unknown"
         spent = in_words(self._patience.clock.now() - member.since)
-        power = member.under_way.power if isinstance(member.under_way, Step) else None
+        power = member.under_way.power if isinstance(member.under_way, LifecycleStep) else None
         doing = f"{label} for {spent}" if power is None else f"{label} and not yet powered {power.value} after {spent}"
         doing = f"it has been {doing}" + (f" ({said})" if said and said != label else "")
         if self._trouble:
@@ -398,7 +398,7 @@ class Fleet:
         return line
 
 
-def tally(members: Iterable[Member]) -> str:
+def tally(members: Iterable[FleetMember]) -> str:
     """How many have come how far."""
     counted = [member for member in members if not member.aside]
     word = _goal_word(counted)
@@ -407,7 +407,7 @@ def tally(members: Iterable[Member]) -> str:
     return ", ".join([f"{reached}/{len(counted)} {word}", *(f"{count} {status}" for status, count in rest.items())])
 
 
-def summary(members: Iterable[Member]) -> dict[str, int]:
+def summary(members: Iterable[FleetMember]) -> dict[str, int]:
     """How many are in which status, failed ones apart."""
     return dict(sorted(Counter(member.status for member in members if not member.aside).items()))
 
@@ -415,8 +415,13 @@ def summary(members: Iterable[Member]) -> dict[str, int]:
 def annotating(annotations: Mapping[str, str]) -> Adjust:
     """Annotations for machines that are, or have just become, this user's own."""
 
-    def adjust(machine: Machine, answer: Answer) -> Sequence[Change]:
-        leaving = isinstance(answer, Step) and answer.op in (Op.RELEASE, Op.DELETE, Op.ALLOCATE, Op.UNLOCK)
+    def adjust(machine: Machine, answer: Answer) -> Sequence[MachineChange]:
+        leaving = isinstance(answer, LifecycleStep) and answer.op in (
+            MachineOp.RELEASE,
+            MachineOp.DELETE,
+            MachineOp.ALLOCATE,
+            MachineOp.UNLOCK,
+        )
         present = machine.get("workload_annotations") or {}
         differing = {key: value for key, value in annotations.items() if str(present.get(key) or "") != value}
         # Who commissions or tests a free machine owns it until that ends: what were written then would outlast it.
@@ -424,31 +429,31 @@ def annotating(annotations: Mapping[str, str]) -> Adjust:
         if leaving or not held or not differing:
             return ()
         before = {key: present.get(key) for key in differing}
-        return [Change("annotate", differing, before=before, op="set_workload_annotations")]
+        return [MachineChange("annotate", differing, before=before, op="set_workload_annotations")]
 
     return adjust
 
 
-def _goal_word(members: Sequence[Member]) -> str:
+def _goal_word(members: Sequence[FleetMember]) -> str:
     goals = {FULFILLED_BY.get(member.goal.wish.state) for member in members}
     status = goals.pop() if len(goals) == 1 else None
     return status.word.replace("_", " ") if status is not None else "done"
 
 
-def _doing(member: Member) -> str:
+def _doing(member: FleetMember) -> str:
     move = member.under_way
-    if isinstance(move, Step) and move.power is not None and not member.failure:
+    if isinstance(move, LifecycleStep) and move.power is not None and not member.failure:
         return f"being powered {move.power.value}"
     return member.status.replace("_", " ")
 
 
-def _has_reached(member: Member, word: str) -> bool:
+def _has_reached(member: FleetMember, word: str) -> bool:
     return not member.failure and (member.done or (not member.under_way and member.status.replace("_", " ") == word))
 
 
-def _wished(member: Member) -> str:
+def _wished(member: FleetMember) -> str:
     wish = member.goal.wish
-    if member.under_way and isinstance(member.under_way, Step) and member.under_way.act:
+    if member.under_way and isinstance(member.under_way, LifecycleStep) and member.under_way.act:
         return f"through with act: {member.under_way.act.value}"
     status = FULFILLED_BY.get(wish.state)
     if status is not None:
@@ -456,5 +461,5 @@ def _wished(member: Member) -> str:
     return "absent" if wish.state is State.ABSENT else "as wished"
 
 
-def _keeps_claim(member: Member) -> bool:
-    return isinstance(member.under_way, Step) and member.under_way.op is Op.DEPLOY
+def _keeps_claim(member: FleetMember) -> bool:
+    return isinstance(member.under_way, LifecycleStep) and member.under_way.op is MachineOp.DEPLOY

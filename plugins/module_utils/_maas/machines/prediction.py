@@ -12,34 +12,34 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure import plan as shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import holder, marked
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Goal, Member
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import FleetMember, MachineTarget
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Op,
-    Owner,
-    Plan,
-    Refusal,
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleFailure,
+    LifecyclePlan,
+    LifecycleStep,
+    MachineOp,
+    OwnerKind,
     Situation,
-    Step,
 )
 
 # What a request does to these, only MAAS knows in advance.
-UNFORESEEN: Mapping[Op, Sequence[str]] = {
-    Op.ENLIST: ("system_id", "resource_uri", "power_state"),
-    Op.COMMISSION: ("power_state", "cpu_count", "memory", "storage", "tag_names", "ip_addresses"),
-    Op.DEPLOY: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
-    Op.RELEASE: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
-    Op.MARK_BROKEN: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
-    Op.ABORT: ("power_state", "ip_addresses"),
-    Op.TEST: ("power_state",),
-    Op.RESCUE_MODE: ("power_state",),
-    Op.EXIT_RESCUE_MODE: ("power_state",),
+UNFORESEEN: Mapping[MachineOp, Sequence[str]] = {
+    MachineOp.ENLIST: ("system_id", "resource_uri", "power_state"),
+    MachineOp.COMMISSION: ("power_state", "cpu_count", "memory", "storage", "tag_names", "ip_addresses"),
+    MachineOp.DEPLOY: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
+    MachineOp.RELEASE: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
+    MachineOp.MARK_BROKEN: ("power_state", "ip_addresses", "osystem", "distro_series", "hwe_kernel"),
+    MachineOp.ABORT: ("power_state", "ip_addresses"),
+    MachineOp.TEST: ("power_state",),
+    MachineOp.RESCUE_MODE: ("power_state",),
+    MachineOp.EXIT_RESCUE_MODE: ("power_state",),
 }
 
 
-def forecast(member: Member, me: str, wait: bool = True) -> tuple[Plan, Machine]:
+def forecast(member: FleetMember, me: str, wait: bool = True) -> tuple[LifecyclePlan, Machine]:
     """The way of a machine to its goal, and the machine as it would be there. Sends nothing."""
     goal, machine = member.goal, member.machine
     if machine is None:
@@ -47,36 +47,36 @@ def forecast(member: Member, me: str, wait: bool = True) -> tuple[Plan, Machine]
     else:
         now = Situation.of(machine, me, claim=holder(machine, goal.claim))
     plan = lifecycle.plan(now, goal.wish)
-    if isinstance(plan.end, Refusal) or not plan.moves:
+    if isinstance(plan.end, LifecycleFailure) or not plan.moves:
         return plan, dict(machine or {})
     for move in plan.moves:
         now = lifecycle.after(now, move)
     then = _then(machine or {}, now, me, goal)
-    if then and not wait and any(move for move in plan.moves if not isinstance(move, Step) or move.via):
+    if then and not wait and any(move for move in plan.moves if not isinstance(move, LifecycleStep) or move.via):
         then.update(status=None, status_name=None)
     return plan, then
 
 
-def steps_of(name: str, plan: Plan, changes: Iterable[Change] = ()) -> list[shown.Step]:
+def steps_of(name: str, plan: LifecyclePlan, changes: Iterable[MachineChange] = ()) -> list[shown.Step]:
     """A machine's part of a task's plan, as check mode and diff show it: what is changed of it, then where it goes."""
     made = [shown.Step(change.verb, name, ", ".join(change.shown), change.before, change.shown) for change in changes]
     return [*made, *(_shown(name, step) for step in plan.steps)]
 
 
-def _shown(name: str, step: Step) -> shown.Step:
+def _shown(name: str, step: LifecycleStep) -> shown.Step:
     after: dict[str, Any] = {"status": step.good[0].label if step.good[0] is not None else "absent"}
     before: dict[str, Any] = {"status": step.before.label if step.before is not None else "absent"}
     if step.power is not None:
         before, after = {"power": None}, {"power": step.power.value}
-    if step.op in (Op.LOCK, Op.UNLOCK):
-        before, after = {"locked": step.op is Op.UNLOCK}, {"locked": step.op is Op.LOCK}
+    if step.op in (MachineOp.LOCK, MachineOp.UNLOCK):
+        before, after = {"locked": step.op is MachineOp.UNLOCK}, {"locked": step.op is MachineOp.LOCK}
     return shown.Step(step.op.value, name, step.reason, before, after)
 
 
-def _then(machine: Mapping[str, Any], now: Situation, me: str, goal: Goal) -> Machine:
+def _then(machine: Mapping[str, Any], now: Situation, me: str, goal: MachineTarget) -> Machine:
     if now.status is None:
         return {}
-    owner = me if now.owner is Owner.ME else None if now.owner is Owner.NONE else machine.get("owner")
+    owner = me if now.owner is OwnerKind.ME else None if now.owner is OwnerKind.NONE else machine.get("owner")
     then: Machine = {
         **machine,
         "status": int(now.status),
@@ -88,14 +88,14 @@ def _then(machine: Mapping[str, Any], now: Situation, me: str, goal: Goal) -> Ma
     }
     if owner is None:
         then["workload_annotations"] = {}
-    ops: Sequence[Op] = [step.op for step in now.history]
-    if Op.ALLOCATE in ops and goal.claim:
+    ops: Sequence[MachineOp] = [step.op for step in now.history]
+    if MachineOp.ALLOCATE in ops and goal.claim:
         then["workload_annotations"] = marked(goal.claim)
     for op in ops:
         then.update(dict.fromkeys((*UNFORESEEN.get(op, ()), "status_message"), None))
-    if ops and ops[-1] in (Op.POWER_ON, Op.POWER_OFF):
+    if ops and ops[-1] in (MachineOp.POWER_ON, MachineOp.POWER_OFF):
         then["power_state"] = now.power.value
-    if Op.DEPLOY in ops:
-        osystem, _slash, series = str(goal.forms.get(Op.DEPLOY, {}).get("distro_series") or "").rpartition("/")
+    if MachineOp.DEPLOY in ops:
+        osystem, _slash, series = str(goal.forms.get(MachineOp.DEPLOY, {}).get("distro_series") or "").rpartition("/")
         then.update(osystem=osystem or None, distro_series=series or None)
     return then

@@ -14,30 +14,34 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleStep,
+    MachineOp,
+    Situation,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Situation, Step
 
 # What a request is about, as a sentence goes on after "node-7 cannot be".
-CANNOT_BE: Mapping[Op, str] = {
-    Op.ENLIST: "enlisted",
-    Op.COMMISSION: "commissioned",
-    Op.ALLOCATE: "allocated",
-    Op.DEPLOY: "deployed",
-    Op.RELEASE: "released",
-    Op.ABORT: "aborted",
-    Op.TEST: "tested",
-    Op.OVERRIDE_FAILED_TESTING: "freed of its failed tests",
-    Op.RESCUE_MODE: "put into rescue mode",
-    Op.EXIT_RESCUE_MODE: "taken out of rescue mode",
-    Op.MARK_BROKEN: "marked as broken",
-    Op.MARK_FIXED: "marked as fixed",
-    Op.LOCK: "locked",
-    Op.UNLOCK: "unlocked",
-    Op.POWER_ON: "powered on",
-    Op.POWER_OFF: "powered off",
-    Op.DELETE: "deleted",
+CANNOT_BE: Mapping[MachineOp, str] = {
+    MachineOp.ENLIST: "enlisted",
+    MachineOp.COMMISSION: "commissioned",
+    MachineOp.ALLOCATE: "allocated",
+    MachineOp.DEPLOY: "deployed",
+    MachineOp.RELEASE: "released",
+    MachineOp.ABORT: "aborted",
+    MachineOp.TEST: "tested",
+    MachineOp.OVERRIDE_FAILED_TESTING: "freed of its failed tests",
+    MachineOp.RESCUE_MODE: "put into rescue mode",
+    MachineOp.EXIT_RESCUE_MODE: "taken out of rescue mode",
+    MachineOp.MARK_BROKEN: "marked as broken",
+    MachineOp.MARK_FIXED: "marked as fixed",
+    MachineOp.LOCK: "locked",
+    MachineOp.UNLOCK: "unlocked",
+    MachineOp.POWER_ON: "powered on",
+    MachineOp.POWER_OFF: "powered off",
+    MachineOp.DELETE: "deleted",
 }
 
 # The fields of a machine that MAAS lets nobody else have.
@@ -62,7 +66,7 @@ class Requests:
         self._machines = machines
 
     def send(
-        self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str, name: str
+        self, step: LifecycleStep, machine: Machine | None, form: Mapping[str, Any], claim: str, name: str
     ) -> Machine | None:
         """Take a step. None when the machine is gone by it."""
         try:
@@ -72,13 +76,13 @@ class Requests:
         if answer is GONE:
             return None
         # A release can remove a machine that MAAS had composed, and answers as if it had not.
-        vanishing = step.op is Op.RELEASE and bool((machine or {}).get("pod"))
+        vanishing = step.op is MachineOp.RELEASE and bool((machine or {}).get("pod"))
         if not isinstance(answer, dict) or "system_id" not in answer or vanishing:
             # `power_off` of a machine without power control answers null.
             return self._machines.get(str((machine or {})["system_id"]))
         return answer
 
-    def change(self, machine: Machine, change: Change, name: str) -> Machine:
+    def change(self, machine: Machine, change: MachineChange, name: str) -> Machine:
         """Change a machine without moving it. Repeating that does no harm."""
         path = f"machines/{machine['system_id']}/"
         try:
@@ -91,17 +95,17 @@ class Requests:
         changed: Machine = answer
         return changed
 
-    def _sent(self, step: Step, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
-        if step.op is Op.ENLIST:
+    def _sent(self, step: LifecycleStep, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
+        if step.op is MachineOp.ENLIST:
             return self._enlist(form)
         system_id = str((machine or {})["system_id"])
         path = f"machines/{system_id}/"
-        if step.op is Op.DELETE:
+        if step.op is MachineOp.DELETE:
             self._maas.delete(path, form)
             return GONE
-        if step.op is Op.ALLOCATE:
+        if step.op is MachineOp.ALLOCATE:
             return self._allocate({**form, "system_id": system_id}, system_id, claim)
-        untouched = (lambda: self._is_still(step.before, system_id)) if step.op is Op.DEPLOY else None
+        untouched = (lambda: self._is_still(step.before, system_id)) if step.op is MachineOp.DEPLOY else None
         return self._maas.post(
             path, form, op=step.op.value, settled=self._settled(step, system_id), untouched=untouched
         )
@@ -146,7 +150,7 @@ class Requests:
                 return machine
         return None
 
-    def _settled(self, step: Step, system_id: str) -> Callable[[], Machine | None]:
+    def _settled(self, step: LifecycleStep, system_id: str) -> Callable[[], Machine | None]:
         def look() -> Machine | None:
             machine = self._machines.get(system_id)
             if machine is None:
@@ -155,10 +159,10 @@ class Requests:
 
         return look
 
-    def took_effect(self, step: Step, now: Situation) -> bool:
+    def took_effect(self, step: LifecycleStep, now: Situation) -> bool:
         """Whether a machine is where a step leads to, or on its way there."""
-        if step.op in (Op.LOCK, Op.UNLOCK):
-            return now.locked == (step.op is Op.LOCK)
+        if step.op in (MachineOp.LOCK, MachineOp.UNLOCK):
+            return now.locked == (step.op is MachineOp.LOCK)
         if step.power is not None:
             return now.power is step.power
         if now.status is None:

@@ -16,7 +16,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.images import Images
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import Wished
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import MachineFields
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
 PATHS: Mapping[str, str] = {"zone": "zones/", "pool": "resourcepools/", "domain": "domains/"}
@@ -56,7 +56,7 @@ class Surroundings:
         images = self._images if series or kernel else None
         return images.why_not(series, kernel) if images else None
 
-    def automatic_tags(self, wished: Wished) -> frozenset[str]:
+    def automatic_tags(self, wished: MachineFields) -> frozenset[str]:
         """The tags that MAAS gives to machines by itself, by a definition; nothing if they do not matter."""
         definite = self._tags if wished.purge_tags and wished.tags is not None else []
         return frozenset(str(tag["name"]) for tag in definite if tag.get("definition"))
@@ -81,7 +81,7 @@ class Surroundings:
         """Those that were read of a machine; nothing if this user may not read them."""
         return self._power.get(machine["system_id"]) or {}
 
-    def power_parameters(self, machine: Machine, wished: Wished) -> Mapping[str, Any]:
+    def power_parameters(self, machine: Machine, wished: MachineFields) -> Mapping[str, Any]:
         """The power parameters of a machine, if the task has anything to say about them."""
         if not wished.power_parameters:
             return {}

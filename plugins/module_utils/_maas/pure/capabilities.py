@@ -26,14 +26,14 @@ SINCE: Mapping[str, tuple[int, int]] = {
 
 
 @dataclass(frozen=True)
-class Capabilities:
+class MaasCapabilities:
     """The version of one MAAS, and the questions that depend on it."""
 
     version: tuple[int, int]
     text: str
 
     @classmethod
-    def of(cls, text: str) -> Capabilities:
+    def of(cls, text: str) -> MaasCapabilities:
         """From what `version/` says: `3.6.5`, `3.7.0~beta1`."""
         match = re.match(r"(\d+)\.(\d+)", text)
         if not match:

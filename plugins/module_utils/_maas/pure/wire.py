@@ -22,7 +22,7 @@ USUAL_RETRY_AFTER = 5.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class MaasAnswer:
     """What came back, or what kept it from coming."""
 
     status: int = 0

@@ -33,7 +33,7 @@ NODES = ("machines/{}/", "rackcontrollers/{}/", "regioncontrollers/{}/")
 
 
 @dataclass(frozen=True)
-class Known:
+class VMHostDetails:
     """A VM host with what only an administrator may read: where its LXD is, and the certificate."""
 
     host: Host
@@ -103,10 +103,10 @@ class VMHosts:
         found: Host = self._maas.get(_path(host))
         return found
 
-    def known(self, host: Host) -> Known:
-        return Known(host, self._maas.get(_path(host), op="parameters"))
+    def known(self, host: Host) -> VMHostDetails:
+        return VMHostDetails(host, self._maas.get(_path(host), op="parameters"))
 
-    def all_known(self, hosts: Sequence[Host]) -> list[Known]:
+    def all_known(self, hosts: Sequence[Host]) -> list[VMHostDetails]:
         """As `known`, of many: MAAS lists VM hosts without their addresses."""
         found = []
         for _host, answer in each(hosts, self.known):
@@ -153,7 +153,7 @@ class VMHosts:
             for tag in tags:
                 self._maas.post(_path(host), {"tag": tag}, op=op, repeatable=True)
 
-    def refresh(self, known: Known) -> Host:
+    def refresh(self, known: VMHostDetails) -> Host:
         """The VM host after MAAS has spoken with its LXD, or the Failure that says why it cannot."""
         try:
             refreshed: Host = self._slow.post(_path(known.host), op="refresh")
@@ -163,7 +163,7 @@ class VMHosts:
             raise self._undiscovered(known, failure) from failure
         return refreshed
 
-    def _after_lost_refresh(self, known: Known, failure: Failure) -> Host:
+    def _after_lost_refresh(self, known: VMHostDetails, failure: Failure) -> Host:
         if failure.kind != "uncertain":
             raise failure
         found = self.read(known.host)
@@ -171,7 +171,7 @@ class VMHosts:
             raise failure
         return found
 
-    def _undiscovered(self, known: Known, failure: Failure) -> Failure:
+    def _undiscovered(self, known: VMHostDetails, failure: Failure) -> Failure:
         return discovery.failure(
             known.label,
             failure.reason,

@@ -59,7 +59,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Given:
+class KeysSpec:
     """What a task says of certificate and key: a pair, or the files that are to hold one, or nothing.
 
     `key` is the one in the second file, if that alone is there: what a killed run leaves.
@@ -70,7 +70,7 @@ class Given:
     key: str = field(default="", repr=False)
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Given:
+    def from_params(cls, params: Mapping[str, Any]) -> KeysSpec:
         certificate, key = params["certificate"], params["key"]
         if certificate is None:
             return cls()

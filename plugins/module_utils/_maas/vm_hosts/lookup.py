@@ -18,7 +18,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import (
     Host,
-    Known,
+    VMHostDetails,
     VMHosts,
     label,
     place,
@@ -27,7 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pur
 
 
 @dataclass(frozen=True)
-class Identity:
+class VMHostIdentity:
     """What a task says that tells VM hosts apart; None where it says nothing."""
 
     name: str | None = None
@@ -39,11 +39,11 @@ class Identity:
     def shown(self) -> str:
         return label(self.name or str(self.endpoint or self.system_id))
 
-    def is_in(self, known: Known) -> bool:
+    def is_in(self, known: VMHostDetails) -> bool:
         """Whether a VM host is of the wished project, if one is wished."""
         return self.project in (None, known.project)
 
-    def is_at(self, known: Known) -> bool:
+    def is_at(self, known: VMHostDetails) -> bool:
         return self.is_in(known) and (
             (self.endpoint is not None and known.endpoint == self.endpoint)
             or (self.system_id is not None and known.system_id == self.system_id)
@@ -54,11 +54,11 @@ class Identity:
 class Neighbours:
     """The VM hosts that are there: the one that is meant, and those of other projects on the same LXD."""
 
-    meant: Known | None
-    beside: Sequence[Known] = ()
+    meant: VMHostDetails | None
+    beside: Sequence[VMHostDetails] = ()
 
 
-def find(hosts: VMHosts, machines: Machines, identity: Identity) -> Neighbours:
+def find(hosts: VMHosts, machines: Machines, identity: VMHostIdentity) -> Neighbours:
     """The VM host that is meant, if it is registered."""
     listed = hosts.listed()
     named = [host for host in listed if host["name"] == identity.name]
@@ -74,14 +74,14 @@ def find(hosts: VMHosts, machines: Machines, identity: Identity) -> Neighbours:
     return Neighbours(None, [each for each in known if replace(identity, project=None).is_at(each)])
 
 
-def registered(hosts: VMHosts, identity: Identity, fingerprint: str) -> Host | None:
+def registered(hosts: VMHosts, identity: VMHostIdentity, fingerprint: str) -> Host | None:
     """What a registration with this very certificate has made, if it arrived."""
     known = hosts.all_known([host for host in hosts.listed() if host.get("type") == "lxd"])
     mine = [each for each in known if identity.is_at(each) and each.fingerprint == fingerprint]
     return mine[0].host if mine else None
 
 
-def _at_once(hosts: VMHosts, host: Host, identity: Identity) -> Known | None:
+def _at_once(hosts: VMHosts, host: Host, identity: VMHostIdentity) -> VMHostDetails | None:
     """The one of that name, when nothing else that the task says is against it: then no other is looked at."""
     if host.get("type") != "lxd":
         raise Failure(
@@ -95,7 +95,7 @@ def _at_once(hosts: VMHosts, host: Host, identity: Identity) -> Known | None:
     return known if agrees and identity.is_in(known) else None
 
 
-def _by_name(hosts: VMHosts, named: Sequence[Host], identity: Identity) -> Known | None:
+def _by_name(hosts: VMHosts, named: Sequence[Host], identity: VMHostIdentity) -> VMHostDetails | None:
     if not named:
         return None
     known = hosts.all_known(named)
@@ -105,7 +105,7 @@ def _by_name(hosts: VMHosts, named: Sequence[Host], identity: Identity) -> Known
     return _one(fitting, named, identity)
 
 
-def _by_machine(machines: Machines, known: Sequence[Known], identity: Identity) -> list[Known]:
+def _by_machine(machines: Machines, known: Sequence[VMHostDetails], identity: VMHostIdentity) -> list[VMHostDetails]:
     """Those whose machine has the wished address: LXD is reached under any of them."""
     if identity.endpoint is None:
         return []
@@ -115,7 +115,7 @@ def _by_machine(machines: Machines, known: Sequence[Known], identity: Identity) 
     return [each for each in known if each.system_id in here and identity.is_in(each) and _same_port(each, identity)]
 
 
-def _same_port(known: Known, identity: Identity) -> bool:
+def _same_port(known: VMHostDetails, identity: VMHostIdentity) -> bool:
     return (
         known.endpoint is not None and identity.endpoint is not None and known.endpoint.port == identity.endpoint.port
     )
@@ -126,7 +126,7 @@ def _has_address(machine: Mapping[str, Any], host: str) -> bool:
     return host in {*names, *(machine.get("ip_addresses") or ())}
 
 
-def _one(fitting: Sequence[Known], named: Sequence[Host], identity: Identity) -> Known:
+def _one(fitting: Sequence[VMHostDetails], named: Sequence[Host], identity: VMHostIdentity) -> VMHostDetails:
     """The one that is meant of several, by name or project."""
     ids = {host["id"] for host in named}
     choice = fitting
@@ -153,14 +153,14 @@ def _one(fitting: Sequence[Known], named: Sequence[Host], identity: Identity) ->
     return meant
 
 
-def _refuse_name_of_another(known: Sequence[Known], named: Sequence[Host], identity: Identity) -> None:
+def _refuse_name_of_another(known: Sequence[VMHostDetails], named: Sequence[Host], identity: VMHostIdentity) -> None:
     ids = {host["id"] for host in named}
     other = next((each for each in known if each.host["id"] in ids), None)
     if other is not None:
         raise _elsewhere(other, identity)
 
 
-def _elsewhere(other: Known, identity: Identity) -> Failure:
+def _elsewhere(other: VMHostDetails, identity: VMHostIdentity) -> Failure:
     """With another LXD or project behind it, MAAS would take all VMs that it knows there for gone."""
     wished = place(identity.project or other.project, identity.endpoint or other.endpoint)
     return Failure(

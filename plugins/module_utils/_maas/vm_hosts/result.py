@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.cordon import is_open
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Host, Known
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Host, VMHostDetails
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import missing, remarks
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.guests import Guest
@@ -20,7 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pur
 MACHINE = ("system_id", "hostname", "fqdn", "status_name", "power_state", "ip_addresses")
 
 
-def told(known: Known, node: Machine | None, guests: Sequence[Guest] | None) -> dict[str, Any]:
+def told(known: VMHostDetails, node: Machine | None, guests: Sequence[Guest] | None) -> dict[str, Any]:
     """The host, the machine under it, and the VMs on it where they were asked for."""
     return {
         **shown(known.host, known.parameters),

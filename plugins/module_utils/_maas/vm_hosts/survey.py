@@ -18,7 +18,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.cordon import is_open
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import (
     Host,
-    Known,
+    VMHostDetails,
     VMHosts,
     system_id_of,
 )
@@ -27,10 +27,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pur
 
 
 @dataclass(frozen=True)
-class Seen:
+class SurveyedVMHost:
     """One VM host, the machine under it, and what else was asked for."""
 
-    known: Known
+    known: VMHostDetails
     node: Machine | None
     guests: Sequence[Guest] | None = None
 
@@ -40,7 +40,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class VMHostFilter:
     """Which VM hosts are asked for; None and empty stand for any."""
 
     names: Sequence[str] | None = None
@@ -67,7 +67,7 @@ class Wanted:
 
 
 @dataclass
-class Survey:
+class VMHostSurvey:
     """Reads each thing once for all hosts, the VMs of each host by themselves."""
 
     hosts: VMHosts
@@ -82,11 +82,11 @@ class Survey:
         pods = (machine.get("pod") or {} for machine in found.values())
         return {int(pod["id"]) for pod in pods if pod.get("id") is not None}
 
-    def see(self, wanted: Wanted, gather: Sequence[str]) -> list[Seen]:
+    def see(self, wanted: VMHostFilter, gather: Sequence[str]) -> list[SurveyedVMHost]:
         """The VM hosts that are asked for, by name."""
         chosen = [host for host in self.hosts.listed() if wanted.fits(host)]
         nodes = self._nodes(chosen)
-        seen = [Seen(Known(host, {}), nodes.get(system_id_of(host))) for host in chosen]
+        seen = [SurveyedVMHost(VMHostDetails(host, {}), nodes.get(system_id_of(host))) for host in chosen]
         seen = [one for one in seen if wanted.schedulable in (None, one.is_open)]
         if "parameters" in gather:
             seen = self._with_parameters(seen)
@@ -100,7 +100,7 @@ class Survey:
         others = {system_id: self.hosts.node(system_id) for system_id in ids - set(nodes)}
         return {**nodes, **{system_id: node for system_id, node in others.items() if node is not None}}
 
-    def _with_parameters(self, seen: Sequence[Seen]) -> list[Seen]:
+    def _with_parameters(self, seen: Sequence[SurveyedVMHost]) -> list[SurveyedVMHost]:
         try:
             known = self.hosts.all_known([one.known.host for one in seen])
         except Failure as failure:
@@ -114,20 +114,22 @@ class Survey:
             ) from failure
         by_id = {one.host["id"]: one for one in known}
         return [
-            Seen(by_id[one.known.host["id"]], one.node, one.guests) for one in seen if one.known.host["id"] in by_id
+            SurveyedVMHost(by_id[one.known.host["id"]], one.node, one.guests)
+            for one in seen
+            if one.known.host["id"] in by_id
         ]
 
-    def _with_guests(self, seen: Sequence[Seen]) -> list[Seen]:
+    def _with_guests(self, seen: Sequence[SurveyedVMHost]) -> list[SurveyedVMHost]:
         notes = self.hosts.notes() if seen else []
         found = []
         for one, machines in each(seen, lambda one: self.machines.listed(pod=one.known.host["name"])):
             if isinstance(machines, Failure):
                 raise machines
-            found.append(Seen(one.known, one.node, guests(one.known.host, machines, notes, self.claimed)))
+            found.append(SurveyedVMHost(one.known, one.node, guests(one.known.host, machines, notes, self.claimed)))
         return found
 
 
-def summary(seen: Sequence[Seen]) -> dict[str, Any]:
+def summary(seen: Sequence[SurveyedVMHost]) -> dict[str, Any]:
     """How many there are, and what those together have where new VMs may be placed."""
     places = [rooms(one.known.host) for one in seen if one.is_open is not False]
     return {

@@ -18,9 +18,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.task import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import cordon, keys, lookup
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Host, Known, VMHosts
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Host, VMHostDetails, VMHosts
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.keys import Pair
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import Identity
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import VMHostIdentity
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import token as vm_hosts_token
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import (
     has_capacity,
@@ -30,9 +30,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pur
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import fields_of, tag_changes
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.guests import Guest, guests
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.plan import (
-    Decision,
-    Sight,
-    Wish,
+    VMHostPlan,
+    VMHostSpec,
+    VMHostState,
     decide_on,
     is_another,
 )
@@ -45,9 +45,9 @@ MAY_PASS = PASSING | {"uncertain"}
 BETWEEN_REFRESHES = 15.0
 
 
-def sight_of(task: Task, hosts: VMHosts, identity: Identity, known: Known) -> Sight:
+def sight_of(task: Task, hosts: VMHosts, identity: VMHostIdentity, known: VMHostDetails) -> VMHostState:
     """What there is of a VM host that is there."""
-    return Sight(identity, known, hosts.node(known.system_id), guests_of(task, hosts, known.host))
+    return VMHostState(identity, known, hosts.node(known.system_id), guests_of(task, hosts, known.host))
 
 
 def guests_of(task: Task, hosts: VMHosts, host: Host) -> list[Guest]:
@@ -66,13 +66,13 @@ class Undone(Exception):
 class Work:
     """Carries out a decision."""
 
-    def __init__(self, task: Task, hosts: VMHosts, wish: Wish, patience: Patience) -> None:
+    def __init__(self, task: Task, hosts: VMHosts, wish: VMHostSpec, patience: Patience) -> None:
         self._task = task
         self._hosts = hosts
         self._wish = wish
         self._patience = patience
 
-    def carry_out(self, sight: Sight, decision: Decision) -> Sight:
+    def carry_out(self, sight: VMHostState, decision: VMHostPlan) -> VMHostState:
         """What there is then."""
         pair = self._pair(sight.known)
         if sight.known is None:
@@ -96,14 +96,14 @@ class Work:
     def _waits(self) -> bool:
         return bool(self._task.params["wait"])
 
-    def _pair(self, known: Known | None) -> Pair | None:
+    def _pair(self, known: VMHostDetails | None) -> Pair | None:
         """The certificate that the task gives. Where files are to keep one, they get the one that MAAS has already."""
         files = self._wish.given.files
         if files is None:
             return self._wish.given.pair
         return keys.kept(files, known.pair if known else None)
 
-    def _close_or_open(self, known: Known) -> None:
+    def _close_or_open(self, known: VMHostDetails) -> None:
         wished = self._wish.schedulable
         if wished is None:
             return
@@ -117,7 +117,7 @@ class Work:
 
     # -- a new one --------------------------------------------------------------------------------------
 
-    def _register(self, pair: Pair, decision: Decision, identity: Identity) -> Known:
+    def _register(self, pair: Pair, decision: VMHostPlan, identity: VMHostIdentity) -> VMHostDetails:
         fields = decision.fields
         here = replace(identity, endpoint=fields.endpoint, project=fields.project)
         form = {**fields.registration(), **pair.form, "password": self._secret}
@@ -132,9 +132,9 @@ class Work:
             known = self._hosts.known(found)
             return self._change(known, decide_on(known, self._wish), pair)
         parameters = {"power_address": fields.power_address, "project": fields.project, **pair.form}
-        return self._discovered(Known(host, parameters))
+        return self._discovered(VMHostDetails(host, parameters))
 
-    def _discovered(self, known: Known) -> Known:
+    def _discovered(self, known: VMHostDetails) -> VMHostDetails:
         """MAAS registers what it cannot talk to as well: such a host is taken away again."""
         if is_discovered(known.host):
             return known
@@ -150,7 +150,7 @@ class Work:
                 ) from second
             raise Undone(replace(failure, message=f"{failure.message} It was not registered.")) from failure
 
-    def _refreshed(self, known: Known) -> Host:
+    def _refreshed(self, known: VMHostDetails) -> Host:
         """The host after MAAS has spoken with LXD, which may just be starting."""
 
         def look() -> Host | Failure:
@@ -173,7 +173,7 @@ class Work:
 
     # -- one that is there -------------------------------------------------------------------------------
 
-    def _change(self, known: Known, decision: Decision, pair: Pair | None) -> Known:
+    def _change(self, known: VMHostDetails, decision: VMHostPlan, pair: Pair | None) -> VMHostDetails:
         form = dict(decision.differing)
         # Which storage pools there are may show only after a refresh.
         form.pop("default_storage_pool", None)
@@ -188,13 +188,13 @@ class Work:
             known = self._reach(known, access)
         return replace(known, host=self._refreshed(known)) if decision.refreshes else known
 
-    def _reach(self, known: Known, access: Mapping[str, str]) -> Known:
+    def _reach(self, known: VMHostDetails, access: Mapping[str, str]) -> VMHostDetails:
         """Another address or certificate, if MAAS reaches LXD with it: it would keep one with which it does not."""
         secret = {"password": self._secret} if self._secret else {}
         if not access and not secret:
             return known
         host = self._hosts.change(known.host, {**access, **secret})
-        then = Known(host, {**known.parameters, **access})
+        then = VMHostDetails(host, {**known.parameters, **access})
         try:
             return replace(then, host=self._refreshed(then))
         except Failure as failure:
@@ -203,7 +203,7 @@ class Work:
             self._hosts.change(known.host, {name: known.parameters.get(name) for name in access})
             raise replace(failure, message=f"{failure.message} MAAS uses what it had before.") from failure
 
-    def _default_storage_pool(self, known: Known, decision: Decision) -> Known:
+    def _default_storage_pool(self, known: VMHostDetails, decision: VMHostPlan) -> VMHostDetails:
         wished = decision.fields.default_storage_pool
         if wished in (None, fields_of(known.host, {})["default_storage_pool"]):
             return known
@@ -219,7 +219,7 @@ class Work:
 
     # -- waiting ------------------------------------------------------------------------------------------
 
-    def _await_capacity(self, known: Known) -> Known:
+    def _await_capacity(self, known: VMHostDetails) -> VMHostDetails:
         """Look until VMs can be composed there; MAAS learns the cores only after it has answered."""
         refreshed = self._patience.waited
 

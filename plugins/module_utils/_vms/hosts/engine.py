@@ -21,11 +21,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hos
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import Neighbours
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.address import PROJECT
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.apply import Undone, Work, sight_of
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.lxd_state import Asking, View, explained
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.lxd_state import Asking, LxdView, explained
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.plan import (
-    Decision,
-    Sight,
-    Wish,
+    VMHostPlan,
+    VMHostSpec,
+    VMHostState,
     begun,
     decide,
     foreseen,
@@ -36,7 +36,7 @@ DEPLOYED = "Deployed"
 
 def keep(task: Task) -> Result:
     """Bring a VM host that shall be there to the wished state."""
-    wish, hosts = Wish.from_params(task.params), hosts_of(task)
+    wish, hosts = VMHostSpec.from_params(task.params), hosts_of(task)
     patience = Patience.of(task)
     asking = Asking(task, task.params["server_cert"], wish.token)
     sight = look(task, hosts, wish, asking)
@@ -71,7 +71,7 @@ def hosts_of(task: Task) -> VMHosts:
 # -- looking ---------------------------------------------------------------------------------------------------------
 
 
-def look(task: Task, hosts: VMHosts, wish: Wish, asking: Asking) -> Sight:
+def look(task: Task, hosts: VMHosts, wish: VMHostSpec, asking: Asking) -> VMHostState:
     """Read all that the decision needs."""
     machines = Machines(task.maas)
     under, warnings = machine_under(machines, wish.machine, task.check)
@@ -85,14 +85,14 @@ def look(task: Task, hosts: VMHosts, wish: Wish, asking: Asking) -> Sight:
             if not task.check:
                 raise Failure("conflict", f"{said}.", object=str(under["hostname"]), hint="Deploy it first.")
             warnings = [*warnings, f"{said}."]
-        sight = seen_by_lxd(Sight(identity, None, under, warnings=warnings), wish, asking)
+        sight = seen_by_lxd(VMHostState(identity, None, under, warnings=warnings), wish, asking)
         if not wish.imports:
             refuse_existing_vms(hosts, near, wish.fields.project or PROJECT, sight.lxd)
         return sight
     return seen_by_lxd(replace(sight_of(task, hosts, identity, near.meant), warnings=warnings), wish, asking)
 
 
-def seen_by_lxd(sight: Sight, wish: Wish, asking: Asking) -> Sight:
+def seen_by_lxd(sight: VMHostState, wish: VMHostSpec, asking: Asking) -> VMHostState:
     """The same, with what its LXD says itself to the certificate that MAAS has or is to have."""
     known = sight.known
     if known is not None:
@@ -115,7 +115,7 @@ def machine_under(machines: Machines, name: str | None, check: bool) -> tuple[Ma
     return found, []
 
 
-def refuse_existing_vms(hosts: VMHosts, near: Neighbours, project: str, lxd: View | None) -> None:
+def refuse_existing_vms(hosts: VMHosts, near: Neighbours, project: str, lxd: LxdView | None) -> None:
     """Registering makes machines of a project's VMs and commissions them, which restarts them."""
     names = {*_noted(hosts, near, project), *(lxd.vms if lxd else ())}
     if names:
@@ -142,13 +142,13 @@ def _noted(hosts: VMHosts, near: Neighbours, project: str) -> Sequence[str]:
 # -- telling ---------------------------------------------------------------------------------------------------------
 
 
-def taken_over(sight: Sight) -> list[str]:
+def taken_over(sight: VMHostState) -> list[str]:
     """What to say of VMs that a registration has made machines of."""
     names = [guest.name for guest in sight.guests if guest.machine]
     return [f"MAAS took over VMs, and restarts them to commission them: {', '.join(names)}."] if names else []
 
 
-def unknown_names(task: Task, decision: Decision) -> list[str]:
+def unknown_names(task: Task, decision: VMHostPlan) -> list[str]:
     """What a task names that MAAS does not have: a Failure, in check mode warnings."""
     around = Surroundings(task.maas)
     asked = decision.asked

@@ -37,7 +37,7 @@ OURS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class View:
+class LxdView:
     """One LXD, as the certificate of MAAS sees it."""
 
     fingerprint: str
@@ -88,7 +88,7 @@ class Asking:
         self._known_by = self._given or server_fingerprint(token or "")
         self._is_reachable = True
 
-    def view(self, at: Endpoint | None, pair: Pair | None, project: str) -> View | None:
+    def view(self, at: Endpoint | None, pair: Pair | None, project: str) -> LxdView | None:
         """What it says; None if it cannot be asked. One that is not the one that the task means is a failure."""
         if not self._known_by or at is None or pair is None or not self._is_reachable:
             return None
@@ -104,7 +104,7 @@ class Asking:
     def _lxd(self, at: Endpoint, pair: Pair, project: str) -> Lxd:
         # Here, because its library takes longer to import than a task on MAAS takes.
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
-        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import Connection
+        from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 
         params = {
             "lxd_endpoint": f"https://{at}",
@@ -114,23 +114,23 @@ class Asking:
             "lxd_project": project,
             "lxd_timeout": READ_TIMEOUT,
         }
-        connection = Connection.from_params(params, self._task.environment)
+        connection = LxdConnection.from_params(params, self._task.environment)
         return self._task.joined(Lxd(connection, clock=self._task.clock, attempts=ATTEMPTS))
 
 
-def explained(failure: Failure, view: View | None, macvlan_mode: str | None) -> Failure:
+def explained(failure: Failure, view: LxdView | None, macvlan_mode: str | None) -> Failure:
     """What MAAS failed with, and what LXD has to say to that."""
     causes = view.obstacles(macvlan_mode) if view and failure.kind in WITHOUT_CAUSE else []
     new = [cause for cause in causes if cause not in failure.message]
     return replace(failure, message=" ".join([failure.message, *new])) if new else failure
 
 
-def look(lxd: Lxd, pair: Pair) -> View:
+def look(lxd: Lxd, pair: Pair) -> LxdView:
     """Everything that is asked of an LXD."""
     from ansible_collections.metalshift.maas.plugins.module_utils._lxd.overview import can_run_vms
 
     environment: Mapping[str, Any] = lxd.server.get("environment") or {}
-    seen = View(
+    seen = LxdView(
         pair.fingerprint,
         version=str(environment.get("server_version") or ""),
         is_trusted=lxd.trusted,

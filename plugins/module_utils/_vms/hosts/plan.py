@@ -16,31 +16,31 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import cordon
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Known
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.keys import Given, Pair, same_key
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import Identity
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import VMHostDetails
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.keys import KeysSpec, Pair, same_key
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import VMHostIdentity
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.address import PORT, PROJECT
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import is_discovered, missing
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import (
     CONSOLE_TAG,
     PLAIN,
     RATIOS,
-    Wished,
+    VMHostFields,
     changes,
     fields_of,
     predicted,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.guests import Guest
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.result import told
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.lxd_state import View
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.lxd_state import LxdView
 
 
 @dataclass(frozen=True)
-class Wish:
+class VMHostSpec:
     """What a task wants of a VM host that shall be there."""
 
-    fields: Wished
-    given: Given
+    fields: VMHostFields
+    given: KeysSpec
     machine: str | None = None
     schedulable: bool | None = None
     imports: bool = False
@@ -48,44 +48,44 @@ class Wish:
     token: str | None = field(default=None, repr=False)
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wish:
+    def from_params(cls, params: Mapping[str, Any]) -> VMHostSpec:
         return cls(
-            fields=Wished.from_params(params),
-            given=Given.from_params(params),
+            fields=VMHostFields.from_params(params),
+            given=KeysSpec.from_params(params),
             imports=params["existing_vms"] == "import",
             **{name: params[name] for name in ("machine", "schedulable", "password", "token")},
         )
 
-    def identity(self, under: Machine | None) -> Identity:
+    def identity(self, under: Machine | None) -> VMHostIdentity:
         system_id = str(under["system_id"]) if under else None
-        return Identity(self.fields.name, self.fields.endpoint, self.fields.project, system_id)
+        return VMHostIdentity(self.fields.name, self.fields.endpoint, self.fields.project, system_id)
 
 
 @dataclass(frozen=True)
-class Sight:
+class VMHostState:
     """What there is: the VM host, the machine under it, the VMs on it."""
 
-    identity: Identity
-    known: Known | None
+    identity: VMHostIdentity
+    known: VMHostDetails | None
     node: Machine | None
     guests: Sequence[Guest] = ()
     warnings: Sequence[str] = ()
     # What its LXD says itself, if it could be asked.
-    lxd: View | None = None
+    lxd: LxdView | None = None
 
     @property
     def told(self) -> dict[str, Any]:
-        found = told(self.known or Known({}, {}), self.node, self.guests)
+        found = told(self.known or VMHostDetails({}, {}), self.node, self.guests)
         seen_by_lxd = self.lxd.obstacles(found["default_macvlan_mode"]) if self.lxd else []
         return {**found, "obstacles": list(dict.fromkeys([*found["obstacles"], *seen_by_lxd]))}
 
 
 @dataclass(frozen=True)
-class Decision:
+class VMHostPlan:
     """What is to be done, as plain data. `fields` are those that a new VM host begins with."""
 
     label: str
-    fields: Wished
+    fields: VMHostFields
     registers: bool = False
     files: tuple[Path, Path] | None = None
     before: Mapping[str, Any] = field(default_factory=dict)
@@ -122,13 +122,13 @@ class Decision:
         return _asked(self.fields) if self.registers else self.differing
 
 
-def _asked(fields: Wished) -> dict[str, Any]:
+def _asked(fields: VMHostFields) -> dict[str, Any]:
     asked = {name: getattr(fields, name) for name in (*PLAIN, "power_address", "project")}
     tags = {"tags": sorted({*(fields.tags or ()), CONSOLE_TAG})}
     return {**{name: value for name, value in asked.items() if value is not None}, **tags}
 
 
-def decide(sight: Sight, wish: Wish, check: bool) -> Decision:
+def decide(sight: VMHostState, wish: VMHostSpec, check: bool) -> VMHostPlan:
     """What is to be done. In check mode an earlier task of the play may be the one that would have registered it."""
     if sight.known is None:
         fields = begun(wish.fields, sight.node)
@@ -138,13 +138,13 @@ def decide(sight: Sight, wish: Wish, check: bool) -> Decision:
                 "Give the address of its LXD, or the machine that it runs on.",
             )
         label = replace(sight.identity, name=fields.name or wish.machine, endpoint=fields.endpoint).shown
-        decision = Decision(label, fields, registers=True, files=wish.given.files)
+        decision = VMHostPlan(label, fields, registers=True, files=wish.given.files)
     else:
         decision = decide_on(sight.known, wish)
     return replace(decision, opens=_opens(sight, wish, decision.label))
 
 
-def begun(fields: Wished, under: Machine | None) -> Wished:
+def begun(fields: VMHostFields, under: Machine | None) -> VMHostFields:
     """What a new VM host begins with: in all that a task does not say, it is as the machine under it."""
     fields = replace(fields, project=fields.project or PROJECT)
     if under is None:
@@ -171,13 +171,13 @@ def _address(under: Machine) -> str:
     return f"[{addresses[0]}]:{PORT}" if ":" in addresses[0] else f"{addresses[0]}:{PORT}"
 
 
-def decide_on(known: Known, wish: Wish) -> Decision:
+def decide_on(known: VMHostDetails, wish: VMHostSpec) -> VMHostPlan:
     before = fields_of(known.host, known.parameters)
     differing = changes(before, wish.fields)
     pool = differing.get("default_storage_pool")
     pools = [each.get("name") for each in known.host.get("storage_pools") or ()]
     unknown_pool = [f"MAAS does not know its storage pool {pool}"] if pool and pool not in pools else []
-    return Decision(
+    return VMHostPlan(
         known.label,
         wish.fields,
         files=wish.given.files,
@@ -188,18 +188,18 @@ def decide_on(known: Known, wish: Wish) -> Decision:
     )
 
 
-def _renews(given: Given, known: Known) -> bool:
+def _renews(given: KeysSpec, known: VMHostDetails) -> bool:
     """Whether MAAS is to use another certificate or key; a file with a key alone is that of a killed run."""
     if given.pair is not None:
         return is_another(given.pair, known)
     return bool(given.key) and not same_key(given.key, str(known.parameters.get("key")))
 
 
-def is_another(pair: Pair, known: Known) -> bool:
+def is_another(pair: Pair, known: VMHostDetails) -> bool:
     return pair.fingerprint != known.fingerprint or not same_key(pair.key, str(known.parameters.get("key")))
 
 
-def _opens(sight: Sight, wish: Wish, label: str) -> bool | None:
+def _opens(sight: VMHostState, wish: VMHostSpec, label: str) -> bool | None:
     """True to let new VMs come, False to keep them away, None when that is as it shall be."""
     if wish.schedulable is None:
         return None
@@ -214,7 +214,7 @@ def _opens(sight: Sight, wish: Wish, label: str) -> bool | None:
     return wish.schedulable
 
 
-def foreseen(sight: Sight, decision: Decision) -> dict[str, Any]:
+def foreseen(sight: VMHostState, decision: VMHostPlan) -> dict[str, Any]:
     """A VM host as it would be: the same keys, unknown values null."""
     now = sight.told
     if sight.known is None:

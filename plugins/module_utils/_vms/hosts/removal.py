@@ -16,10 +16,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan im
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import cordon
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import Known, VMHosts
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import Identity, find
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import VMHostDetails, VMHosts
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.lookup import VMHostIdentity, find
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import guests as vm_hosts_guests
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import Wished, fields_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import VMHostFields, fields_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.guests import Guest
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.apply import guests_of
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.engine import hosts_of
@@ -43,16 +43,16 @@ def remove(task: Task) -> Result:
     return Result(changed=bool(decided), values={"vm_host": {}}, plan=decided)
 
 
-def look_for(task: Task, hosts: VMHosts) -> tuple[Known | None, list[Guest]]:
+def look_for(task: Task, hosts: VMHosts) -> tuple[VMHostDetails | None, list[Guest]]:
     """The VM host that shall go, and its VMs; the Failure if it cannot go."""
     params, machines = task.params, Machines(task.maas)
-    fields = Wished.from_params(params)
+    fields = VMHostFields.from_params(params)
     # Without its machine, nobody can say which VM host was meant: none is there by that description.
     under = machines.find([params["machine"]])[params["machine"]] if params["machine"] else None
     if params["machine"] and under is None and fields.name is None and fields.endpoint is None:
         return None, []
     system_id = str(under["system_id"]) if under else None
-    known = find(hosts, machines, Identity(fields.name, fields.endpoint, fields.project, system_id)).meant
+    known = find(hosts, machines, VMHostIdentity(fields.name, fields.endpoint, fields.project, system_id)).meant
     if known is None:
         return None, []
     refuse_in_cluster(task, known)
@@ -61,7 +61,7 @@ def look_for(task: Task, hosts: VMHosts) -> tuple[Known | None, list[Guest]]:
     return known, [guest for guest in guests if guest.machine]
 
 
-def refuse_in_cluster(task: Task, known: Known) -> None:
+def refuse_in_cluster(task: Task, known: VMHostDetails) -> None:
     """With one member MAAS removes a whole LXD cluster and all the VMs on it, and it shows nowhere who is a member."""
     for cluster in task.maas.get("vm-clusters/"):
         alike = cluster.get("project") == known.project and cluster.get("version") == known.host.get("version")
@@ -75,7 +75,7 @@ def refuse_in_cluster(task: Task, known: Known) -> None:
             )
 
 
-def plan(known: Known | None, guests: Sequence[Guest], vms: str | None) -> Plan:
+def plan(known: VMHostDetails | None, guests: Sequence[Guest], vms: str | None) -> Plan:
     if known is None:
         return Plan()
     fields: Mapping[str, Any] = fields_of(known.host, known.parameters)
@@ -88,7 +88,7 @@ def plan(known: Known | None, guests: Sequence[Guest], vms: str | None) -> Plan:
     return Plan([*steps, Step("delete", known.label, before={name: fields[name] for name in SHOWN})])
 
 
-def carry_out(task: Task, hosts: VMHosts, known: Known, guests: Sequence[Guest]) -> None:
+def carry_out(task: Task, hosts: VMHosts, known: VMHostDetails, guests: Sequence[Guest]) -> None:
     """The VMs first, one by one: MAAS's own way of doing both says nothing of VMs that it could not delete."""
     if task.params["vms"] == "delete":
         _delete(task, hosts, known, guests)
@@ -99,7 +99,7 @@ def carry_out(task: Task, hosts: VMHosts, known: Known, guests: Sequence[Guest])
         cordon.set_open(task.maas, known.system_id, True)
 
 
-def _delete(task: Task, hosts: VMHosts, known: Known, guests: Sequence[Guest]) -> None:
+def _delete(task: Task, hosts: VMHosts, known: VMHostDetails, guests: Sequence[Guest]) -> None:
     machines = [guest.machine["system_id"] for guest in guests if guest.machine]
     failures = {}
     for system_id, answer in each(machines, hosts.remove_machine):

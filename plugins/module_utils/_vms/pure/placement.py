@@ -31,17 +31,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 
 
-class Spread(Enum):
+class VmSpread(Enum):
     ZONE = "zone"  # as even over the zones as there is room, and over the hosts of each
     HOST = "host"  # as even over the hosts as there is room, whatever their zones
     NONE = "none"  # wherever the load stays least
 
 
 # What is to be least before the load: how many of the set are in the zone, and on the host.
-EVENNESS: Mapping[Spread, Callable[[int, int], tuple[int, int]]] = {
-    Spread.ZONE: lambda zone, host: (zone, host),
-    Spread.HOST: lambda zone, host: (host, zone),
-    Spread.NONE: lambda zone, host: (0, 0),
+EVENNESS: Mapping[VmSpread, Callable[[int, int], tuple[int, int]]] = {
+    VmSpread.ZONE: lambda zone, host: (zone, host),
+    VmSpread.HOST: lambda zone, host: (host, zone),
+    VmSpread.NONE: lambda zone, host: (0, 0),
 }
 
 
@@ -75,7 +75,7 @@ class Rules:
 
     # Of a host: its zones, pools, tags and names.
     where: Constraints = field(default_factory=Constraints)
-    spread: Spread = Spread.ZONE
+    spread: VmSpread = VmSpread.ZONE
     max_per_host: int | None = None
 
 
@@ -83,7 +83,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Room:
+class HostResource:
     """How much of something a host has, what its VMs were given of it, and how far it may be promised twice."""
 
     total: int
@@ -101,14 +101,14 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Host:
+class PlacementHost:
     """A VM host. Its name is what VMs refer to it by."""
 
     name: str
-    cores: Room
-    memory: Room
+    cores: HostResource
+    memory: HostResource
     # By the name of the storage pool.
-    storage: Mapping[str, Room] = field(default_factory=dict)
+    storage: Mapping[str, HostResource] = field(default_factory=dict)
     default_storage: str = ""
     zone: str = ""
     pool: str = ""
@@ -119,23 +119,23 @@ class Host:
     # The cores that VMs are pinned to.
     pinned: frozenset[int] = frozenset()
     # None: nobody knows.
-    hugepages: Room | None = None
+    hugepages: HostResource | None = None
     # What its LXD lets the project of these VMs have in all: cores, memory, storage, VMs, instances.
-    limits: Mapping[str, Room] = field(default_factory=dict)
+    limits: Mapping[str, HostResource] = field(default_factory=dict)
     # Whether it does not answer, so that nobody knows what it has.
     away: bool = False
 
     @classmethod
-    def of(cls, vm_host: Mapping[str, Any], *, schedulable: bool = True, unfit: Sequence[str] = ()) -> Host:
+    def of(cls, vm_host: Mapping[str, Any], *, schedulable: bool = True, unfit: Sequence[str] = ()) -> PlacementHost:
         """The host that MAAS's JSON tells. Its `available` is no help: it knows nothing of over-commit."""
         total, used = vm_host["total"], vm_host["used"]
         pools = vm_host.get("storage_pools") or ()
         mib = sizes.UNITS["MiB"]
         return cls(
             name=vm_host["name"],
-            cores=Room(total["cores"], used["cores"], vm_host["cpu_over_commit_ratio"]),
-            memory=Room(total["memory"] * mib, used["memory"] * mib, vm_host["memory_over_commit_ratio"]),
-            storage={pool["name"]: Room(pool["total"], pool["used"]) for pool in pools},
+            cores=HostResource(total["cores"], used["cores"], vm_host["cpu_over_commit_ratio"]),
+            memory=HostResource(total["memory"] * mib, used["memory"] * mib, vm_host["memory_over_commit_ratio"]),
+            storage={pool["name"]: HostResource(pool["total"], pool["used"]) for pool in pools},
             default_storage=next((pool["name"] for pool in pools if pool.get("default")), ""),
             zone=vm_host["zone"]["name"],
             pool=vm_host["pool"]["name"],
@@ -146,7 +146,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Vm:
+class PlacedVm:
     """A VM that exists."""
 
     name: str
@@ -157,7 +157,7 @@ class Vm:
 
 
 @dataclass(frozen=True)
-class Place:
+class VmPlace:
     """Where one VM goes, and the cores it is pinned to."""
 
     host: str
@@ -168,7 +168,7 @@ class Place:
 class Placement:
     """The places in the order in which they are filled, and how many are not to be had."""
 
-    places: tuple[Place, ...]
+    places: tuple[VmPlace, ...]
     missing: int = 0
     # If some are missing, for every host: why not one more.
     why_not: Mapping[str, str] = field(default_factory=dict)
@@ -181,7 +181,11 @@ class Placement:
 
 
 def place(
-    number: int, size: Size, hosts: Iterable[Host], rules: Rules | None = None, running: Mapping[str, int] | None = None
+    number: int,
+    size: Size,
+    hosts: Iterable[PlacementHost],
+    rules: Rules | None = None,
+    running: Mapping[str, int] | None = None,
 ) -> Placement:
     """Places for that many VMs beside those of the set that are `running`, by host; hosts count these as used."""
     rules, running = rules or Rules(), running or {}
@@ -191,7 +195,7 @@ def place(
     for candidate in candidates:
         zones[candidate.zone] += candidate.here
     evenness = EVENNESS[rules.spread]
-    places: list[Place] = []
+    places: list[VmPlace] = []
     while len(places) < number:
         open_ones = [candidate for candidate in candidates if candidate.room]
         if not open_ones:
@@ -204,12 +208,12 @@ def place(
     return Placement(tuple(places), missing, why_not)
 
 
-def concerned(hosts: Iterable[Host], rules: Rules) -> list[str]:
+def concerned(hosts: Iterable[PlacementHost], rules: Rules) -> list[str]:
     """The hosts that do not answer, and to which new VMs might go if they did."""
     return [host.name for host in hosts if host.away and not _refusals(host, rules.where)]
 
 
-def leaving(vms: Iterable[Vm], number: int, hosts: Iterable[Host]) -> tuple[Vm, ...]:
+def leaving(vms: Iterable[PlacedVm], number: int, hosts: Iterable[PlacementHost]) -> tuple[PlacedVm, ...]:
     """The VMs to remove, in order: those on unschedulable hosts first, then those with the highest numbers.
 
     These are the newest as a rule. Several are made at a time, so that nothing else tells which came last.
@@ -224,7 +228,7 @@ def natural(name: str) -> tuple[list[str | int], str]:
     return [int(part) if index % 2 else part for index, part in enumerate(re.split("([0-9]+)", name))], name
 
 
-def _in_order(hosts: Iterable[Host]) -> list[Host]:
+def _in_order(hosts: Iterable[PlacementHost]) -> list[PlacementHost]:
     ordered = sorted(hosts, key=lambda host: natural(host.name))
     twice = [name for name, number in Counter(host.name for host in ordered).items() if number > 1]
     if twice:
@@ -241,7 +245,7 @@ class _Need:
     """What a VM takes of one thing that its host has."""
 
     amount: int
-    room: Room
+    room: HostResource
     # What follows the amount in a sentence.
     of: str = ""
     # The unit of size in which people think of it; none for what is counted.
@@ -271,7 +275,7 @@ class _Need:
 class _Candidate:
     """A host while places on it are given away."""
 
-    def __init__(self, rank: int, host: Host, size: Size, rules: Rules, here: int) -> None:
+    def __init__(self, rank: int, host: PlacementHost, size: Size, rules: Rules, here: int) -> None:
         self.rank = rank
         self.host = host
         self.zone = host.zone
@@ -286,13 +290,13 @@ class _Candidate:
         self.room = self._room()
         self.load = self._next_load()
 
-    def take(self) -> Place:
+    def take(self) -> VmPlace:
         cores = self._pins[self._taken] if self._pins is not None else ()
         self._taken += 1
         self.here += 1
         self.room -= 1
         self.load = self._next_load()
-        return Place(self.host.name, cores)
+        return VmPlace(self.host.name, cores)
 
     def _room(self) -> int:
         if self._against:
@@ -319,7 +323,7 @@ class _Candidate:
         return ", and ".join(filter(None, told))
 
 
-def _refusals(host: Host, where: Constraints) -> list[str]:
+def _refusals(host: PlacementHost, where: Constraints) -> list[str]:
     """Why a host is not one of those that may be taken at all."""
     machine = {
         "zone": {"name": host.zone},
@@ -331,7 +335,7 @@ def _refusals(host: Host, where: Constraints) -> list[str]:
     return [*where.why_not(machine), *closed, *host.unfit]
 
 
-def _lacks(host: Host, size: Size) -> list[str]:
+def _lacks(host: PlacementHost, size: Size) -> list[str]:
     pools = dict.fromkeys(volume.pool or host.default_storage for volume in size.volumes)
     lacking = [pool for pool in pools if pool not in host.storage]
     told = [f"no storage pool {pool}" if pool else "no default storage pool" for pool in lacking]
@@ -340,7 +344,7 @@ def _lacks(host: Host, size: Size) -> list[str]:
     return told
 
 
-def _needs(host: Host, size: Size) -> list[_Need]:
+def _needs(host: PlacementHost, size: Size) -> list[_Need]:
     needs = [
         _Need(size.cores, host.cores, _cores(size.cores)),
         _Need(size.memory, host.memory, unit="GiB"),
@@ -356,7 +360,7 @@ def _needs(host: Host, size: Size) -> list[_Need]:
     return [*needs, *_needs_of_project(host, size, sum(stored.values()))]
 
 
-def _needs_of_project(host: Host, size: Size, stored: int) -> list[_Need]:
+def _needs_of_project(host: PlacementHost, size: Size, stored: int) -> list[_Need]:
     within = " within the limits of its project"
     amounts = {
         "cores": (size.cores, f"{_cores(size.cores)}{within}", ""),
@@ -370,7 +374,7 @@ def _needs_of_project(host: Host, size: Size, stored: int) -> list[_Need]:
     ]
 
 
-def _pins(host: Host, size: Size) -> Sequence[tuple[int, ...]] | None:
+def _pins(host: PlacementHost, size: Size) -> Sequence[tuple[int, ...]] | None:
     """The cores for each VM that is pinned to some; None if they need not be."""
     if not size.pinned and not size.on_cores:
         return None
@@ -380,11 +384,11 @@ def _pins(host: Host, size: Size) -> Sequence[tuple[int, ...]] | None:
     return [tuple(free[at : at + size.cores]) for at in range(0, len(free) - size.cores + 1, size.cores)]
 
 
-def _unpinned(host: Host) -> list[int]:
+def _unpinned(host: PlacementHost) -> list[int]:
     return [core for core in range(host.cores.total) if core not in host.pinned]
 
 
-def _no_pins(host: Host, size: Size, number: int) -> str:
+def _no_pins(host: PlacementHost, size: Size, number: int) -> str:
     if size.on_cores:
         return f"needs core {' and '.join(map(str, size.on_cores))} for itself{_after(number)}"
     free = len(_unpinned(host)) - number * size.cores

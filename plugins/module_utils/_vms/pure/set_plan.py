@@ -35,10 +35,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     is_hosted,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placement import (
-    Host,
+    PlacedVm,
+    PlacementHost,
     Rules,
     Size,
-    Vm,
     leaving,
     natural,
     place,
@@ -77,7 +77,7 @@ def number_of(claim: str, name: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundVm:
     """A machine of MAAS, or a VM of an LXD that MAAS does not know."""
 
     name: str
@@ -104,7 +104,7 @@ class Found:
     disks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "", doubt: str = "") -> Found:
+    def of(cls, machine: Mapping[str, Any], me: str, *, host: str = "", doubt: str = "") -> FoundVm:
         """A machine as MAAS's JSON tells; `me` is the user of the key, who owns what this run commissions.
 
         `host` is for VMs that were added to MAAS as machines: MAAS has no VM host for them.
@@ -121,8 +121,8 @@ class Found:
         )
 
     @property
-    def vm(self) -> Vm:
-        return Vm(self.name, self.host)
+    def vm(self) -> PlacedVm:
+        return PlacedVm(self.name, self.host)
 
     @property
     def loss(self) -> str:
@@ -141,9 +141,9 @@ class Census:
 
     claim: str
     # By number, in its order.
-    members: Mapping[int, Found] = field(default_factory=dict)
+    members: Mapping[int, FoundVm] = field(default_factory=dict)
     # What runs that were killed left half made beside another VM of the name.
-    doubles: tuple[Found, ...] = ()
+    doubles: tuple[FoundVm, ...] = ()
     # By number: why its hostname cannot be had.
     taken: Mapping[int, Failure] = field(default_factory=dict)
     # VMs of the claim that nobody takes or removes, because they may be somebody's.
@@ -170,15 +170,15 @@ class Doubtful:
 class Namesakes:
     """What there is of one name: the VM that is meant, what goes, what is left alone, and what is in the way."""
 
-    member: Found | None = None
-    doubles: tuple[Found, ...] = ()
+    member: FoundVm | None = None
+    doubles: tuple[FoundVm, ...] = ()
     doubtful: tuple[Doubtful, ...] = ()
     taken: Failure | None = None
 
 
-def census(claim: str, found: Iterable[Found]) -> Census:
+def census(claim: str, found: Iterable[FoundVm]) -> Census:
     """Sort what was found; names that are not of the claim do not matter."""
-    named: dict[int, list[Found]] = {}
+    named: dict[int, list[FoundVm]] = {}
     for one in found:
         number = number_of(claim, one.name)
         if number is not None:
@@ -193,7 +193,7 @@ def census(claim: str, found: Iterable[Found]) -> Census:
     )
 
 
-def namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
+def namesakes(claim: str, found: Iterable[FoundVm]) -> Namesakes:
     """Sort what was found under one name. What is on disks without a VM, nobody knows: they are no VM of it."""
     listed = tuple(found)
     disks = [one for one in listed if one.disks and refusal(one, claim) is None]
@@ -208,7 +208,7 @@ def namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
     )
 
 
-def _namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
+def _namesakes(claim: str, found: Iterable[FoundVm]) -> Namesakes:
     # The machine of MAAS first: there a hostname exists once. What has been in use before what never was.
     ordered = sorted(found, key=lambda one: (not one.known, one.half_made, natural(one.host)))
     refusals = [(one, refusal(one, claim)) for one in ordered]
@@ -226,17 +226,17 @@ def _namesakes(claim: str, found: Iterable[Found]) -> Namesakes:
     return Namesakes(first, halves, (*_in_doubt(first), *(_beside(one, first) for one in rest), *strangers))
 
 
-def _halves(several: Iterable[Found]) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
+def _halves(several: Iterable[FoundVm]) -> tuple[tuple[FoundVm, ...], tuple[FoundVm, ...]]:
     """Those that prove to be half made, and the others."""
     listed = tuple(several)
     return tuple(one for one in listed if one.half_made), tuple(one for one in listed if not one.half_made)
 
 
-def _in_doubt(machine: Found) -> tuple[Doubtful, ...]:
+def _in_doubt(machine: FoundVm) -> tuple[Doubtful, ...]:
     return (Doubtful(machine.name, machine.host, f"{machine.doubt}. Neither is touched."),) if machine.doubt else ()
 
 
-def _beside(found: Found, first: Found) -> Doubtful:
+def _beside(found: FoundVm, first: FoundVm) -> Doubtful:
     """A VM on a host, beside the one that has the name."""
     place = f" as well as on {first.host}" if first.host else ""
     meant = f"MAAS's machine is the VM on {first.host}" if first.host else f"MAAS's machine {first.name} is another one"
@@ -246,13 +246,13 @@ def _beside(found: Found, first: Found) -> Doubtful:
     return Doubtful(found.name, found.host, text)
 
 
-def _nowhere_known(found: Found, several: Sequence[Found]) -> Doubtful:
+def _nowhere_known(found: FoundVm, several: Sequence[FoundVm]) -> Doubtful:
     places = " and on ".join(sorted(one.host for one in several))
     text = f"{found.name} is on {places}, and MAAS does not know either. Both are left alone."
     return Doubtful(found.name, found.host, text)
 
 
-def _without_vm(found: Found) -> Doubtful:
+def _without_vm(found: FoundVm) -> Doubtful:
     """Disks of a VM that somebody removed."""
     are, left = ("are disks", "They are") if len(found.disks) > 1 else ("is a disk", "It is")
     text = f"{' and '.join(found.disks)} on {found.host} {are} of {found.name}, whose VM is gone. {left} left alone."
@@ -260,13 +260,13 @@ def _without_vm(found: Found) -> Doubtful:
     return Doubtful(found.name, found.host, text, hint=hint)
 
 
-def _in_use(found: Found) -> Doubtful:
+def _in_use(found: FoundVm) -> Doubtful:
     """A VM that MAAS does not know, although it has been started: nobody knows what is on its disks."""
     text = f"{found.name} on {found.host} has been in use, and MAAS does not know it. It is left alone."
     return Doubtful(found.name, found.host, text)
 
 
-def refusal(found: Found, claim: str) -> Failure | None:
+def refusal(found: FoundVm, claim: str) -> Failure | None:
     """Why somebody else has a name; None if the set has it."""
     name = found.name
     if not found.virtual:
@@ -291,7 +291,7 @@ def refusal(found: Found, claim: str) -> Failure | None:
 
 
 @dataclass(frozen=True)
-class Wish:
+class VmCountSpec:
     """What a task asks for."""
 
     claim: str
@@ -305,7 +305,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class New:
+class NewVm:
     """A VM to be made, and the cores it is pinned to."""
 
     name: str
@@ -314,10 +314,10 @@ class New:
 
 
 @dataclass(frozen=True)
-class Leaving:
+class SurplusVm:
     """A VM to be removed, and why."""
 
-    found: Found
+    found: FoundVm
     reason: str
 
     @property
@@ -329,18 +329,18 @@ class Leaving:
 class SetPlan:
     """What is to be done. Carried out in part and made anew, it comes to the same."""
 
-    keep: tuple[Found, ...]
-    make: tuple[New, ...]
-    remove: tuple[Leaving, ...]
+    keep: tuple[FoundVm, ...]
+    make: tuple[NewVm, ...]
+    remove: tuple[SurplusVm, ...]
     # By hostname and interface, of all that are there in the end.
     addresses: Mapping[str, Mapping[str, str]]
     # Removed before anything is made, because they are made again under the same names.
-    moved: tuple[Leaving, ...] = ()
+    moved: tuple[SurplusVm, ...] = ()
     # What would be removed if it were not in doubt.
     left: tuple[Doubtful, ...] = ()
 
     @property
-    def gone(self) -> tuple[Leaving, ...]:
+    def gone(self) -> tuple[SurplusVm, ...]:
         """All that is removed, in this order."""
         return (*self.moved, *self.remove)
 
@@ -352,13 +352,15 @@ class SetPlan:
             *(one.step for one in self.remove),
         ]
 
-    def _shown(self, new: New) -> dict[str, Any]:
+    def _shown(self, new: NewVm) -> dict[str, Any]:
         pinned = {"pinned_cores": list(new.cores)} if new.cores else {}
         addresses = self.addresses.get(new.name)
         return {"host": new.host, **pinned, **({"addresses": dict(addresses)} if addresses else {})}
 
 
-def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, str] | None = None) -> SetPlan:
+def plan(
+    wish: VmCountSpec, hosts: Sequence[PlacementHost], found: Census, held: Mapping[str, str] | None = None
+) -> SetPlan:
     """What brings a set to its number. `held`: by address, the VM that has it, or what else it is."""
     members = {one.name: one for one in found.members.values()}
     hosts = [replace(host, schedulable=False) if host.name in wish.evacuated else host for host in hosts]
@@ -372,20 +374,20 @@ def plan(wish: Wish, hosts: Sequence[Host], found: Census, held: Mapping[str, st
     return SetPlan(
         keep,
         make,
-        (*remove, *(Leaving(double, f"there is another {double.name}") for double in found.doubles)),
+        (*remove, *(SurplusVm(double, f"there is another {double.name}") for double in found.doubles)),
         _addresses(wish, names, held or {}),
         moved,
         tuple(dict.fromkeys((*left, *(one for one in found.doubtful if one.is_own)))) if wish.count == 0 else left,
     )
 
 
-def _certain(going: Iterable[Leaving]) -> tuple[tuple[Leaving, ...], tuple[Doubtful, ...]]:
+def _certain(going: Iterable[SurplusVm]) -> tuple[tuple[SurplusVm, ...], tuple[Doubtful, ...]]:
     """Those that are known well enough to be removed, and what is said of the others."""
     doubts = [(leaving, certain(leaving.found)[1]) for leaving in going]
     return tuple(one for one, doubt in doubts if not doubt), tuple(doubt for _one, doubt in doubts if doubt)
 
 
-def certain(found: Found | None) -> tuple[Found | None, Doubtful | None]:
+def certain(found: FoundVm | None) -> tuple[FoundVm | None, Doubtful | None]:
     """A VM that is to be removed, or what is said if nobody knows whose it is."""
     if found is None:
         return None, None
@@ -394,24 +396,28 @@ def certain(found: Found | None) -> tuple[Found | None, Doubtful | None]:
     return (found, None) if found.known or found.half_made else (None, _in_use(found))
 
 
-def _without(members: Mapping[str, Found], several: Sequence[Leaving]) -> dict[str, Found]:
+def _without(members: Mapping[str, FoundVm], several: Sequence[SurplusVm]) -> dict[str, FoundVm]:
     names = {leaving.found.name for leaving in several}
     return {name: one for name, one in members.items() if name not in names}
 
 
-def _moved(wish: Wish, members: Mapping[str, Found]) -> tuple[Leaving, ...]:
+def _moved(wish: VmCountSpec, members: Mapping[str, FoundVm]) -> tuple[SurplusVm, ...]:
     going = [one for one in members.values() if one.host in wish.evacuated]
     for one in going:
         _refuse_hosted(one)
         _certain_one, doubt = certain(one)
         if doubt:
             raise doubt.failure
-    return tuple(Leaving(one, f"{one.host} is evacuated") for one in going)
+    return tuple(SurplusVm(one, f"{one.host} is evacuated") for one in going)
 
 
 def _made(
-    wish: Wish, hosts: Sequence[Host], found: Census, keep: Sequence[Found], moved: Sequence[Leaving]
-) -> tuple[New, ...]:
+    wish: VmCountSpec,
+    hosts: Sequence[PlacementHost],
+    found: Census,
+    keep: Sequence[FoundVm],
+    moved: Sequence[SurplusVm],
+) -> tuple[NewVm, ...]:
     missing = max(0, wish.count - len(keep))
     names = {leaving.found.name for leaving in moved}
     again = [number for number, one in found.members.items() if one.name in names]
@@ -425,12 +431,12 @@ def _made(
     if placement.missing:
         raise placement.failure(f"{placement.missing} of {wish.count} VMs of the claim {wish.claim}")
     return tuple(
-        New(hostname(wish.claim, number), place.host, place.cores)
+        NewVm(hostname(wish.claim, number), place.host, place.cores)
         for number, place in zip(numbers, placement.places, strict=True)
     )
 
 
-def _refuse_hosted(found: Found) -> None:
+def _refuse_hosted(found: FoundVm) -> None:
     if found.cluster:
         raise Failure(
             "claimed",
@@ -440,7 +446,9 @@ def _refuse_hosted(found: Found) -> None:
         )
 
 
-def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) -> tuple[Leaving, ...]:
+def _removed(
+    wish: VmCountSpec, hosts: Sequence[PlacementHost], members: Mapping[str, FoundVm]
+) -> tuple[SurplusVm, ...]:
     number = len(members) - wish.count
     # A machine without a VM before one that somebody may use.
     lost = leaving((one.vm for one in members.values() if one.lost), number, hosts)
@@ -450,12 +458,12 @@ def _removed(wish: Wish, hosts: Sequence[Host], members: Mapping[str, Found]) ->
         _refuse_hosted(members[vm.name])
     last = f"one of the last: {wish.count} of {len(members)} stay"
     return (
-        *(Leaving(members[vm.name], f"its VM on {vm.host} is gone") for vm in lost),
-        *(Leaving(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in live),
+        *(SurplusVm(members[vm.name], f"its VM on {vm.host} is gone") for vm in lost),
+        *(SurplusVm(members[vm.name], f"{vm.host} is unschedulable" if vm.host in closed else last) for vm in live),
     )
 
 
-def _addresses(wish: Wish, names: Sequence[str], held: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _addresses(wish: VmCountSpec, names: Sequence[str], held: Mapping[str, str]) -> dict[str, dict[str, str]]:
     numbers = {name: number for name in names if (number := number_of(wish.claim, name))}
     found: dict[str, dict[str, str]] = {}
     listed = Counter(address for addresses in wish.addresses.values() for address in set(addresses))

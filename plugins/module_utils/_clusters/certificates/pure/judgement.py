@@ -45,96 +45,100 @@ MOST_KEYS = 10
 
 
 @dataclass(frozen=True)
-class Reason:
+class CsrReason:
     """Why a request is not approved. A passing one may be gone at the next look."""
 
     meaning: str
     passing: bool = False
 
 
-REASONS: Mapping[str, Reason] = {
-    "signer": Reason(
+REASONS: Mapping[str, CsrReason] = {
+    "signer": CsrReason(
         "It is for another signer than the two that sign for kubelets. Whoever runs that signer decides about it."
     ),
-    "unreadable": Reason(
+    "unreadable": CsrReason(
         "What it holds is no certificate request, or one that was not signed with the key that it is for."
     ),
-    "requestor": Reason(
+    "requestor": CsrReason(
         "It was not made by the one who makes such a request: the bootstrap user for a client, the node itself for a "
         "server. A node that renews its certificate as a client is answered by the hosted cluster's own controller."
     ),
-    "groups": Reason("Whoever made it is in more or in other groups than a kubelet is."),
-    "usages": Reason("It asks for more, or for other usages of the key than a kubelet needs."),
-    "subject": Reason("It is not made out to O=system:nodes and CN=system:node: with a node's name, and nothing else."),
-    "names": Reason(
+    "groups": CsrReason("Whoever made it is in more or in other groups than a kubelet is."),
+    "usages": CsrReason("It asks for more, or for other usages of the key than a kubelet needs."),
+    "subject": CsrReason(
+        "It is not made out to O=system:nodes and CN=system:node: with a node's name, and nothing else."
+    ),
+    "names": CsrReason(
         "It asks for names or other extensions that such a certificate has not: none at all in that of a client, DNS "
         "names and IP addresses in that of a server."
     ),
-    "unknown_machine": Reason(
+    "unknown_machine": CsrReason(
         "No machine that MAAS has given to this cluster has that name. If that lasts, the node calls itself by another "
         "name than MAAS does.",
         passing=True,
     ),
-    "ambiguous": Reason(
+    "ambiguous": CsrReason(
         "Several Machines of the cluster stand for the machine of that name, so that one of them names a machine that "
         "is not its own any more.",
         passing=True,
     ),
-    "not_in_maas": Reason("MAAS does not know the machine that the cluster names, or does not show it to this user."),
-    "held": Reason(
+    "not_in_maas": CsrReason(
+        "MAAS does not know the machine that the cluster names, or does not show it to this user."
+    ),
+    "held": CsrReason(
         "MAAS says that the machine is held by another user than the provider, under a claim, or for another cluster."
     ),
-    "doubtful": Reason(
+    "doubtful": CsrReason(
         "It is not certain that the machine is still this cluster's: another MaasMachine names it as well, its "
         "deployment has failed before, or it is in another zone now.",
         passing=True,
     ),
-    "not_deployed": Reason("MAAS says that the machine is neither Deploying nor Deployed.", passing=True),
-    "leaving": Reason("The cluster is giving the machine back."),
-    "issued": Reason(
+    "not_deployed": CsrReason("MAAS says that the machine is neither Deploying nor Deployed.", passing=True),
+    "leaving": CsrReason("The cluster is giving the machine back."),
+    "issued": CsrReason(
         "This deployment of the machine has had a client certificate for another key. Kubernetes remembers that for an "
         "hour. When no Node has come of it by then, the next request is approved. O(reissue) approves it at once."
     ),
-    "node_exists": Reason(
+    "node_exists": CsrReason(
         "There is a Node of that machine already. It was made with an earlier certificate; delete the Node if the "
         "machine was installed anew."
     ),
-    "age": Reason(
+    "age": CsrReason(
         "It was made more than O(max_age) seconds after the Machine that it belongs to. A machine that took so long "
         "needs a larger O(max_age)."
     ),
-    "no_node": Reason("There is no Node of that name, and only a node serves.", passing=True),
-    "node_not_linked": Reason(
+    "no_node": CsrReason("There is no Node of that name, and only a node serves.", passing=True),
+    "node_not_linked": CsrReason(
         "Cluster API has not linked the Node to its Machine yet, which it does as soon as the provider for MAAS has "
         "written the Node's providerID.",
         passing=True,
     ),
-    "other_machine": Reason("The Node's providerID or the Machine's nodeRef names another one."),
-    "dns_name": Reason("It asks for a DNS name that is not the machine's in MAAS."),
-    "address": Reason(
+    "other_machine": CsrReason("The Node's providerID or the Machine's nodeRef names another one."),
+    "dns_name": CsrReason("It asks for a DNS name that is not the machine's in MAAS."),
+    "address": CsrReason(
         "It asks for an IP address that MAAS does not know of the machine: a second network card, or a virtual address."
     ),
-    "superseded": Reason(
+    "superseded": CsrReason(
         "Nobody waits for it any more: the same node has asked again since, its Node has gone, or it is from before "
         "the machine was given to the cluster. Such requests are counted, not listed. Kubernetes forgets them after a "
         "day."
     ),
-    "flood": Reason(
+    "flood": CsrReason(
         "The bootstrap user asks for over a hundred nodes more than there are machines, and no new node is let in "
         "until somebody has removed these requests. Or one node has had ten serving certificates within an hour; "
         "nothing is kept from other nodes then."
     ),
-    "maas_unavailable": Reason("MAAS could not be asked about the machine.", passing=True),
-    "changed": Reason(
+    "maas_unavailable": CsrReason("MAAS could not be asked about the machine.", passing=True),
+    "changed": CsrReason(
         "It was changed or removed at the same moment, by somebody else who answers requests for instance.",
         passing=True,
     ),
-    "not_answered": Reason("The hosted API did not take the approval.", passing=True),
+    "not_answered": CsrReason("The hosted API did not take the approval.", passing=True),
 }
 
 
 @dataclass(frozen=True)
-class Asked:
+class CsrContent:
     """What the certificate request itself says."""
 
     organizations: Sequence[str] = ()
@@ -151,7 +155,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Request:
+class CertificateRequest:
     """A certificate request. The API server has written who made it and when; nobody can forge that."""
 
     name: str
@@ -160,7 +164,7 @@ class Request:
     groups: Sequence[str]
     usages: Sequence[str]
     created: float
-    asked: Asked | None = None
+    asked: CsrContent | None = None
     # Why it could not be read.
     trouble: str = ""
     # What has become of it: `approved`, `denied` or `failed`; empty while it waits.
@@ -192,7 +196,7 @@ Moment = tuple[float, str]
 
 
 @dataclass(frozen=True)
-class Host:
+class KnownMachine:
     """A machine that the cluster says is its own, with the names and addresses that the owner of machines knows."""
 
     name: str
@@ -208,7 +212,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Node:
+class KnownNode:
     """A Node of the cluster and the machine that its providerID names."""
 
     name: str
@@ -216,7 +220,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CsrVerdict:
     """What is to become of one request, and why."""
 
     name: str
@@ -241,35 +245,35 @@ class Verdict:
         """Whether nobody waits for it any more."""
         return self.reason == "superseded"
 
-    def refused(self, reason: str, message: str) -> Verdict:
+    def refused(self, reason: str, message: str) -> CsrVerdict:
         return replace(self, approved=False, reason=reason, message=message)
 
 
 @dataclass(frozen=True)
-class Background:
+class CsrContext:
     """All that a request is judged by, found by name: a thousand requests are a thousand looks."""
 
-    requests: Sequence[Request]
-    hosts: Sequence[Host]
-    nodes: Sequence[Node]
+    requests: Sequence[CertificateRequest]
+    hosts: Sequence[KnownMachine]
+    nodes: Sequence[KnownNode]
     max_age: float = MAX_AGE
     # The nodes whose machine may have a second client certificate.
     reissue: Collection[str] = ()
 
     @cached_property
-    def hosts_by_name(self) -> Mapping[str, Sequence[Host]]:
-        found: dict[str, list[Host]] = defaultdict(list)
+    def hosts_by_name(self) -> Mapping[str, Sequence[KnownMachine]]:
+        found: dict[str, list[KnownMachine]] = defaultdict(list)
         for host in self.hosts:
             for name in host.names:
                 found[name].append(host)
         return found
 
     @cached_property
-    def nodes_by_name(self) -> Mapping[str, Node]:
+    def nodes_by_name(self) -> Mapping[str, KnownNode]:
         return {node.name: node for node in self.nodes}
 
     @cached_property
-    def nodes_by_machine(self) -> Mapping[str, Node]:
+    def nodes_by_machine(self) -> Mapping[str, KnownNode]:
         return {node.system_id: node for node in self.nodes if node.system_id}
 
     @cached_property
@@ -277,9 +281,9 @@ class Background:
         return answered(self.requests)
 
     @cached_property
-    def approved(self) -> Mapping[tuple[str, str], Sequence[Request]]:
+    def approved(self) -> Mapping[tuple[str, str], Sequence[CertificateRequest]]:
         """By signer and node: the requests that were approved, whoever did that."""
-        found: dict[tuple[str, str], list[Request]] = defaultdict(list)
+        found: dict[tuple[str, str], list[CertificateRequest]] = defaultdict(list)
         for each in self.requests:
             if each.outcome == "approved":
                 found[each.signer, each.node].append(each)
@@ -297,7 +301,7 @@ class Background:
         return {each.node for each in asked if each.username == BOOTSTRAP_USER}
 
 
-def answered(requests: Iterable[Request]) -> Mapping[Asker, Moment]:
+def answered(requests: Iterable[CertificateRequest]) -> Mapping[Asker, Moment]:
     """When the newest request was made to which each asker has had an answer."""
     found: dict[Asker, Moment] = {}
     for each in requests:
@@ -306,7 +310,7 @@ def answered(requests: Iterable[Request]) -> Mapping[Asker, Moment]:
     return found
 
 
-def waiting_requests(requests: Sequence[Request]) -> list[Request]:
+def waiting_requests(requests: Sequence[CertificateRequest]) -> list[CertificateRequest]:
     """The requests of kubelets that are not answered, neither themselves nor by the answer to a later one."""
     last = answered(requests)
     never = (0.0, "")
@@ -318,12 +322,12 @@ def waiting_requests(requests: Sequence[Request]) -> list[Request]:
 
 
 @dataclass(frozen=True)
-class Case:
+class CsrCase:
     """One request beside all that is known."""
 
-    request: Request
-    asked: Asked
-    background: Background
+    request: CertificateRequest
+    asked: CsrContent
+    background: CsrContext
 
     @property
     def is_client(self) -> bool:
@@ -339,12 +343,12 @@ class Case:
         return self.request.node
 
     @property
-    def fitting(self) -> Sequence[Host]:
+    def fitting(self) -> Sequence[KnownMachine]:
         # Kubelets write the name of their node in small letters, and so it has to be: no other spelling is a Node's.
         return self.background.hosts_by_name.get(self.node, ())
 
     @property
-    def host(self) -> Host:
+    def host(self) -> KnownMachine:
         return self.fitting[0]
 
 
@@ -352,19 +356,19 @@ No = tuple[str, str]
 
 
 def judge(
-    requests: Iterable[Request],
-    hosts: Sequence[Host],
-    nodes: Sequence[Node],
+    requests: Iterable[CertificateRequest],
+    hosts: Sequence[KnownMachine],
+    nodes: Sequence[KnownNode],
     now: float,
     max_age: float = MAX_AGE,
     reissue: Collection[str] = (),
-) -> list[Verdict]:
+) -> list[CsrVerdict]:
     """A verdict on each request that waits, in the order in which they were made.
 
     Those that were answered are given as well: what they say of an asker decides about its other requests.
     """
     ordered = sorted(requests, key=lambda request: request.moment)
-    background = Background(ordered, hosts, nodes, max_age, reissue)
+    background = CsrContext(ordered, hosts, nodes, max_age, reissue)
     judged = [(request, _judged(request, background, now)) for request in ordered if not request.outcome]
     # Whom a valid request supersedes does not depend on what somebody else forges after it.
     valid = {_party(request, verdict): request for request, verdict in judged if verdict.approved}
@@ -377,24 +381,26 @@ def judge(
     ]
 
 
-def _party(request: Request, verdict: Verdict) -> Asker:
+def _party(request: CertificateRequest, verdict: CsrVerdict) -> Asker:
     """Its asker; a machine may ask under each of its names."""
     return request.signer, request.username, verdict.machine or request.node
 
 
-def _newest_alone(request: Request, verdict: Verdict, valid: Request | None, alike: Request) -> Verdict:
+def _newest_alone(
+    request: CertificateRequest, verdict: CsrVerdict, valid: CertificateRequest | None, alike: CertificateRequest
+) -> CsrVerdict:
     if verdict.reason in STRANGE or verdict.superseded:
         return verdict
     later = valid if valid and valid.moment > request.moment else alike
     return verdict if later is request else verdict.refused("superseded", _again(request, later.name))
 
 
-def _again(request: Request, later: str) -> str:
+def _again(request: CertificateRequest, later: str) -> str:
     return f"{request.node or request.username} has asked again with {later}."
 
 
-def _judged(request: Request, background: Background, now: float) -> Verdict:
-    verdict = Verdict(
+def _judged(request: CertificateRequest, background: CsrContext, now: float) -> CsrVerdict:
+    verdict = CsrVerdict(
         request.name,
         SIGNERS.get(request.signer, ""),
         request.signer,
@@ -406,7 +412,7 @@ def _judged(request: Request, background: Background, now: float) -> Verdict:
     verdict = replace(verdict, node=request.node)
     if request.asked is None:
         return verdict.refused("unreadable", f"It cannot be read: {request.trouble}.")
-    case = Case(request, request.asked, background)
+    case = CsrCase(request, request.asked, background)
     if len(case.fitting) == 1:
         verdict = replace(verdict, machine=case.host.name, system_id=case.host.system_id)
     for rule in (*ITSELF, _unanswered, *RULES[request.signer]):
@@ -419,7 +425,7 @@ def _judged(request: Request, background: Background, now: float) -> Verdict:
 # -- what the request says of itself ----------------------------------------------------------------------------------
 
 
-def _usages(case: Case) -> No | None:
+def _usages(case: CsrCase) -> No | None:
     asked, needed = frozenset(case.request.usages), USAGES[case.request.signer]
     allowed = needed | {RSA_ONLY} if case.asked.rsa else needed
     if needed <= asked <= allowed and len(asked) == len(case.request.usages):
@@ -431,7 +437,7 @@ def _usages(case: Case) -> No | None:
     return "usages", f"It asks for the same usage twice: {_all(sorted(case.request.usages))}."
 
 
-def _subject(case: Case) -> No | None:
+def _subject(case: CsrCase) -> No | None:
     asked = case.asked
     single = list(asked.organizations) == [NODES] and len(asked.common_names) == 1 and not asked.other_subject
     if single and case.node:
@@ -440,21 +446,21 @@ def _subject(case: Case) -> No | None:
     return "subject", f"It is made out to {_all([*parts, *asked.other_subject])}."
 
 
-def _requestor(case: Case) -> No | None:
+def _requestor(case: CsrCase) -> No | None:
     wanted = BOOTSTRAP_USER if case.is_client else case.user
     if case.request.username == wanted:
         return None
     return "requestor", f"{case.request.username or 'Nobody'} made it, not {wanted}."
 
 
-def _groups(case: Case) -> No | None:
+def _groups(case: CsrCase) -> No | None:
     asked, wanted = case.request.groups, BOOTSTRAP_GROUPS if case.is_client else NODE_GROUPS
     if frozenset(asked) == wanted and len(asked) == len(wanted):
         return None
     return "groups", f"Its maker is in the groups {_all(asked)}, not in {_all(sorted(wanted))}."
 
 
-def _names(case: Case) -> No | None:
+def _names(case: CsrCase) -> No | None:
     asked = case.asked
     odd = [*asked.other_names, *asked.other_extensions]
     if case.is_client:
@@ -466,7 +472,7 @@ def _names(case: Case) -> No | None:
     return None
 
 
-def _unanswered(case: Case) -> No | None:
+def _unanswered(case: CsrCase) -> No | None:
     answered = case.background.answered.get(case.request.asker)
     return ("superseded", _again(case.request, answered[1])) if answered and answered > case.request.moment else None
 
@@ -474,7 +480,7 @@ def _unanswered(case: Case) -> No | None:
 # -- the machine that it belongs to -----------------------------------------------------------------------------------
 
 
-def _machine(case: Case) -> No | None:
+def _machine(case: CsrCase) -> No | None:
     if not case.fitting:
         if not case.is_client and case.node not in case.background.nodes_by_name:
             return "superseded", f"There is no Node {case.node} any more, and no machine of that name."
@@ -484,7 +490,7 @@ def _machine(case: Case) -> No | None:
     return (case.host.doubt, case.host.says) if case.host.doubt else None
 
 
-def _age(case: Case) -> No | None:
+def _age(case: CsrCase) -> No | None:
     after, limit = case.request.created - case.host.created, case.background.max_age
     if after < -SKEW:
         return "superseded", f"It is from before the machine became the Machine {case.host.name}."
@@ -494,7 +500,7 @@ def _age(case: Case) -> No | None:
     return None
 
 
-def _no_node_yet(case: Case) -> No | None:
+def _no_node_yet(case: CsrCase) -> No | None:
     host = case.host
     named = (case.background.nodes_by_name.get(name) for name in sorted(host.names))
     known = [node for node in (*named, case.background.nodes_by_machine.get(host.system_id)) if node]
@@ -503,7 +509,7 @@ def _no_node_yet(case: Case) -> No | None:
     return ("node_exists", f"The Machine {host.name} had the Node {host.node} already.") if host.node else None
 
 
-def _not_issued_yet(case: Case) -> No | None:
+def _not_issued_yet(case: CsrCase) -> No | None:
     """The bootstrap user is every machine's: whoever has it could become one that is still on its way."""
     host = case.host
     if not host.names.isdisjoint(case.background.reissue):
@@ -518,7 +524,7 @@ def _not_issued_yet(case: Case) -> No | None:
     return None
 
 
-def _few_names(case: Case) -> No | None:
+def _few_names(case: CsrCase) -> No | None:
     background = case.background
     if background.surplus <= SPARE:
         return None
@@ -529,7 +535,7 @@ def _few_names(case: Case) -> No | None:
     )
 
 
-def _few_keys(case: Case) -> No | None:
+def _few_keys(case: CsrCase) -> No | None:
     earlier = case.background.approved.get((SERVING, case.node), ())
     keys = {each.asked.key for each in earlier if each.asked and each.username == case.request.username}
     if len(keys | {case.asked.key}) <= MOST_KEYS:
@@ -540,7 +546,7 @@ def _few_keys(case: Case) -> No | None:
     )
 
 
-def _node(case: Case) -> No | None:
+def _node(case: CsrCase) -> No | None:
     host = case.host
     node = case.background.nodes_by_name.get(case.node)
     if node is None:
@@ -556,18 +562,18 @@ def _node(case: Case) -> No | None:
     return None
 
 
-def _dns_names(case: Case) -> No | None:
+def _dns_names(case: CsrCase) -> No | None:
     strange = [name for name in case.asked.dns_names if name not in case.host.names]
     return ("dns_name", f"{_all(strange)}: not among {_all(sorted(case.host.names))}.") if strange else None
 
 
-def _addresses(case: Case) -> No | None:
+def _addresses(case: CsrCase) -> No | None:
     strange = [address for address in case.asked.addresses if address not in case.host.addresses]
     known = _all(sorted(case.host.addresses))
     return ("address", f"{_all(strange)}: not among the addresses in MAAS, {known}.") if strange else None
 
 
-Rule = Callable[[Case], "No | None"]
+Rule = Callable[[CsrCase], "No | None"]
 ITSELF: Sequence[Rule] = (_usages, _subject, _requestor, _groups, _names)
 RULES: Mapping[str, Sequence[Rule]] = {
     CLIENT: (_machine, _age, _no_node_yet, _not_issued_yet, _few_names),

@@ -7,7 +7,10 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import Entry, Row
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import (
+    ConditionType,
+    Row,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.shared_rows import MAAS
 
 CLUSTER, MAAS_CLUSTER, MACHINE_DEPLOYMENT = "Cluster", "MaasCluster", "MachineDeployment"
@@ -52,7 +55,7 @@ _SUMMARY = (
 )
 
 MAAS_MACHINES = (
-    Entry(
+    ConditionType(
         MAAS_MACHINE,
         "MachineDeployed",
         _MACHINE,
@@ -107,7 +110,7 @@ MAAS_MACHINES = (
             Row("Unknown", "in a state of MAAS that the provider does not know"),
         ),
     ),
-    Entry(
+    ConditionType(
         MAAS_MACHINE,
         "Ready",
         _MACHINE,
@@ -117,7 +120,7 @@ MAAS_MACHINES = (
             Row("False", "not deployed yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         MAAS_MACHINE,
         "DNSAttached",
         _MACHINE,
@@ -126,7 +129,7 @@ MAAS_MACHINES = (
 )
 
 MACHINES = (
-    Entry(
+    ConditionType(
         MACHINE,
         "InfrastructureReady",
         _MACHINE,
@@ -137,13 +140,13 @@ MACHINES = (
             Row("False", "not deployed yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "BootstrapReady",
         _MACHINE,
         (Row("True", "has its ignition configuration", "fine"), Row("False", "waiting for its ignition configuration")),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "NodeHealthy",
         _MACHINE,
@@ -170,7 +173,7 @@ MACHINES = (
             Row("Unknown", "the hosted cluster's API does not answer"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "DrainingSucceeded",
         _MACHINE,
@@ -179,7 +182,7 @@ MACHINES = (
             *(Row("False", each.text, words=each.words, hint=_DRAIN_HINT) for each in _DRAIN),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "VolumeDetachSucceeded",
         _MACHINE,
@@ -188,7 +191,7 @@ MACHINES = (
             Row("False", "waiting for volumes to be detached from its node", hint=_UNREACHED_HINT),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "PreDrainDeleteHookSucceeded",
         _MACHINE,
@@ -197,7 +200,7 @@ MACHINES = (
             Row("False", "a hook holds it before its node is drained: {message}"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "PreTerminateDeleteHookSucceeded",
         _MACHINE,
@@ -206,7 +209,7 @@ MACHINES = (
             Row("False", "a hook holds it before its release: {message}"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "Deleting",
         _MACHINE,
@@ -235,7 +238,7 @@ MACHINES = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         MACHINE,
         "HealthCheckSucceeded",
         _MACHINE,
@@ -251,34 +254,36 @@ MACHINES = (
             Row("False", "its node is unhealthy, it is replaced", reason="UnhealthyNode"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE, "OwnerRemediated", _MACHINE, (Row("True", "replaced", "fine"), Row("False", "waiting to be replaced"))
     ),
-    Entry(MACHINE, "Ready", _MACHINE, (Row("True", "deployed by MAAS", "fine"), Row("False", "not ready yet"))),
-    Entry(MACHINE, "Paused", _MACHINE, (Row("False", "not paused", "fine"), Row("True", "paused")), good="False"),
+    ConditionType(MACHINE, "Ready", _MACHINE, (Row("True", "deployed by MAAS", "fine"), Row("False", "not ready yet"))),
+    ConditionType(
+        MACHINE, "Paused", _MACHINE, (Row("False", "not paused", "fine"), Row("True", "paused")), good="False"
+    ),
 )
 
 CLUSTERS = (
-    Entry(CLUSTER, "Ready", "Cluster API", (Row("True", "ready", "fine"), Row("False", "not ready yet"))),
-    Entry(
+    ConditionType(CLUSTER, "Ready", "Cluster API", (Row("True", "ready", "fine"), Row("False", "not ready yet"))),
+    ConditionType(
         CLUSTER,
         "ControlPlaneReady",
         "Cluster API",
         (Row("True", "the control plane is ready", "fine"), Row("False", "waiting for the control plane")),
     ),
-    Entry(
+    ConditionType(
         CLUSTER,
         "ControlPlaneInitialized",
         "Cluster API",
         (Row("True", "the control plane has begun", "fine"), Row("False", "waiting for the control plane to begin")),
     ),
-    Entry(
+    ConditionType(
         CLUSTER,
         "InfrastructureReady",
         "Cluster API",
         (Row("True", "the MaasCluster is ready", "fine"), Row("False", "waiting for the MaasCluster")),
     ),
-    Entry(
+    ConditionType(
         CLUSTER,
         "Deleting",
         "Cluster API",
@@ -291,11 +296,13 @@ CLUSTERS = (
         ),
         good="False",
     ),
-    Entry(CLUSTER, "Paused", "Cluster API", (Row("False", "not paused", "fine"), Row("True", "paused")), good="False"),
-    Entry(
+    ConditionType(
+        CLUSTER, "Paused", "Cluster API", (Row("False", "not paused", "fine"), Row("True", "paused")), good="False"
+    ),
+    ConditionType(
         MAAS_CLUSTER, "Ready", "MAAS cluster", (Row("True", "ready", "fine"), *_SUMMARY, Row("False", "not ready yet"))
     ),
-    Entry(
+    ConditionType(
         MAAS_CLUSTER,
         "LoadBalancerReady",
         "MAAS cluster",
@@ -314,7 +321,7 @@ CLUSTERS = (
             Row("False", "the API's name cannot be written into MAAS's DNS: {message}", reason="LoadBalancerFailed"),
         ),
     ),
-    Entry(
+    ConditionType(
         MAAS_CLUSTER,
         "LXDReady",
         "MAAS cluster",
@@ -331,7 +338,7 @@ CLUSTERS = (
             Row("False", "its machines do not serve as LXD hosts yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         MAAS_CLUSTER,
         "APIServerAvailable",
         "MAAS cluster",
@@ -340,7 +347,7 @@ CLUSTERS = (
             Row("False", "the provider does not reach the hosted cluster's API yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE_DEPLOYMENT,
         "Ready",
         "machine deployment {name}",
@@ -353,7 +360,7 @@ CLUSTERS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE_DEPLOYMENT,
         "Available",
         "machine deployment {name}",
@@ -367,13 +374,13 @@ CLUSTERS = (
             Row("Unknown", "waiting for its machines"),
         ),
     ),
-    Entry(
+    ConditionType(
         MACHINE_DEPLOYMENT,
         "MachineSetReady",
         "machine deployment {name}",
         (Row("True", "its machines are ready", "fine"), Row("False", "waiting for its machines")),
     ),
-    Entry(
+    ConditionType(
         MACHINE_DEPLOYMENT,
         "Paused",
         "machine deployment {name}",
@@ -383,7 +390,7 @@ CLUSTERS = (
 )
 
 NODES = (
-    Entry(
+    ConditionType(
         NODE,
         "Ready",
         "node {name}",
@@ -409,7 +416,7 @@ NODES = (
         ),
     ),
     *(
-        Entry(
+        ConditionType(
             NODE,
             kind,
             "node {name}",
@@ -426,7 +433,7 @@ NODES = (
             ("PIDPressure", "process numbers"),
         )
     ),
-    Entry(
+    ConditionType(
         NODE,
         "NetworkUnavailable",
         "node {name}",
@@ -438,7 +445,7 @@ NODES = (
 _NAMESPACE = "namespace {name}"
 
 NAMESPACES = (
-    Entry(
+    ConditionType(
         NAMESPACE,
         "NamespaceFinalizersRemaining",
         _NAMESPACE,
@@ -448,7 +455,7 @@ NAMESPACES = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         NAMESPACE,
         "NamespaceContentRemaining",
         _NAMESPACE,
@@ -459,7 +466,7 @@ NAMESPACES = (
         good="False",
     ),
     *(
-        Entry(
+        ConditionType(
             NAMESPACE,
             kind,
             _NAMESPACE,

@@ -24,7 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     conditions_of,
     meaning_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
     at,
     is_deleted,
@@ -83,27 +83,27 @@ def is_seen(cluster: Object | None) -> bool:
     return shown is not None and number(shown, "observedGeneration") >= number(cluster, "metadata", "generation")
 
 
-def is_frozen(sight: Sight) -> bool:
+def is_frozen(sight: ClusterSnapshot) -> bool:
     """While its version operator does not know whether it fails, the HostedCluster's status cannot be written."""
     return text(condition(sight.control_plane, FAILING), "status") == "Unknown"
 
 
-def serves(sight: Sight) -> bool:
+def serves(sight: ClusterSnapshot) -> bool:
     """Whether there is an API server with a kubeconfig."""
     known = (sight.control_plane, sight.cluster) if is_frozen(sight) else (sight.cluster,)
     return any(is_true(body, "Available") for body in known) and bool(kubeconfig(sight))
 
 
-def kubeconfig(sight: Sight) -> str:
+def kubeconfig(sight: ClusterSnapshot) -> str:
     return text(sight.cluster, "status", "kubeconfig", "name")
 
 
-def ignites(sight: Sight) -> bool:
+def ignites(sight: ClusterSnapshot) -> bool:
     """Whether it is known where machines get their configuration."""
     return bool(text(sight.cluster, "status", "ignitionEndpoint"))
 
 
-def is_reached(sight: Sight) -> bool:
+def is_reached(sight: ClusterSnapshot) -> bool:
     """Whether the control plane is there as it is to be now."""
     cluster = sight.cluster
     return (
@@ -122,7 +122,7 @@ def _is_handed_over(cluster: Object) -> bool:
     return upgrade is None or upgrade.is_fine
 
 
-def control_plane(sight: Sight) -> Iterator[Finding]:
+def control_plane(sight: ClusterSnapshot) -> Iterator[Finding]:
     """What is wrong, and how far the stages are: those that are passed, and the one that it is at."""
     cluster = sight.cluster
     if cluster is None:
@@ -159,7 +159,7 @@ def _checks(cluster: Object) -> Iterator[Finding]:
             said.append(message)
 
 
-def _silence(sight: Sight, cluster: Object) -> Finding | None:
+def _silence(sight: ClusterSnapshot, cluster: Object) -> Finding | None:
     """What the operator does not say: it has done all that it will do, or it does not say what it waits for."""
     if not is_true(cluster, "ReconciliationSucceeded") or is_true(cluster, "Available"):
         return None
@@ -206,7 +206,7 @@ def _unserved(cluster: Object, service: str) -> Finding | None:
     return finding("silence", "services", f"{service} is {how}, which the operators cannot do", "stop", hint)
 
 
-def _stages(sight: Sight, cluster: Object) -> Iterator[Finding]:
+def _stages(sight: ClusterSnapshot, cluster: Object) -> Iterator[Finding]:
     """The HostedControlPlane knows it first; what it does not say, the HostedCluster does."""
     for which in STAGES:
         one = found(PLANE, sight.control_plane, which) or found(KIND, cluster, which)
@@ -220,14 +220,14 @@ def _stages(sight: Sight, cluster: Object) -> Iterator[Finding]:
         yield finding("kubeconfig", "kubeconfig", "waiting for the operator to publish it")
 
 
-def _identity(sight: Sight) -> Iterator[Finding]:
+def _identity(sight: ClusterSnapshot) -> Iterator[Finding]:
     """Before there is an API server, each provider of identities is said to be wrong."""
     one = found(PLANE, sight.control_plane, "ValidIDPConfiguration")
     if one is not None and not one.is_fine and kubeconfig(sight):
         yield one
 
 
-def ignition(sight: Sight) -> Finding:
+def ignition(sight: ClusterSnapshot) -> Finding:
     """How far it is till machines can get their configuration.
 
     A pass of the operator that misses the server's address ends quietly, and nothing may begin the next one.
@@ -245,7 +245,7 @@ def ignition(sight: Sight) -> Finding:
 # -- the rollout ----------------------------------------------------------------------------------------------------
 
 
-def is_complete(sight: Sight) -> bool:
+def is_complete(sight: ClusterSnapshot) -> bool:
     """Whether the newest entry of the history is the release that is asked for, and completed."""
     newest = _newest(sight)
     return text(newest, "state") == "Completed" and is_release(text(sight.cluster, "spec", "release", "image"), newest)
@@ -269,7 +269,7 @@ def is_release(image: str, entry: Object) -> bool:
     return True
 
 
-def rollout(sight: Sight, nodes: int | None) -> Iterator[Finding]:
+def rollout(sight: ClusterSnapshot, nodes: int | None) -> Iterator[Finding]:
     """How far the rollout is, with so many nodes Ready, and what it waits for."""
     newest = _newest(sight)
     version = text(newest, "version") or text(sight.cluster, "spec", "release", "image").rpartition("/")[2]
@@ -297,7 +297,7 @@ def rollout(sight: Sight, nodes: int | None) -> Iterator[Finding]:
     yield finding("rollout", "rollout", f"{version} has not begun" if meaning.verdict == "fine" else said)
 
 
-def frozen(sight: Sight) -> Iterator[Finding]:
+def frozen(sight: ClusterSnapshot) -> Iterator[Finding]:
     """A status that stands still, as long as it matters."""
     if is_frozen(sight) and kubeconfig(sight):
         yield finding(
@@ -305,7 +305,7 @@ def frozen(sight: Sight) -> Iterator[Finding]:
         )
 
 
-def _newest(sight: Sight) -> Object:
+def _newest(sight: ClusterSnapshot) -> Object:
     """The newest entry of the history: the HostedCluster's is a copy, which may be late or stand still."""
     history = objects(sight.control_plane, "status", "versionStatus", "history")
     return next(iter(history or objects(sight.cluster, "status", "version", "history")), {})
@@ -324,7 +324,7 @@ def _missing(plane: Object | None) -> str:
     return ""
 
 
-def _without_nodes(sight: Sight, version: str) -> Finding:
+def _without_nodes(sight: ClusterSnapshot, version: str) -> Finding:
     wanted = any(number(pool, "spec", "replicas") or at(pool, "spec", "autoScaling") for pool in sight.pools.values())
     if wanted:
         return finding("rollout", "rollout", f"{version} waits for nodes: none is Ready")
@@ -332,7 +332,7 @@ def _without_nodes(sight: Sight, version: str) -> Finding:
     return finding("rollout", "rollout", f"{version} waits for nodes, and no node pool asks for any", "grace", hint)
 
 
-def _waiting_for(sight: Sight, version: str, missing: str) -> Finding:
+def _waiting_for(sight: ClusterSnapshot, version: str, missing: str) -> Finding:
     names: Sequence[str] = [name.strip() for name in missing.split(",")]
     few = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     # Each hosted cluster on MAAS begins with an IngressController of type LoadBalancerService.

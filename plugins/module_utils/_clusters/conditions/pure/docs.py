@@ -14,7 +14,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     cluster_progress,
     removal_progress,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import Entry, Row
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import (
+    ConditionType,
+    Row,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import GRACE, SETTLE
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import TABLE
 
@@ -150,7 +153,7 @@ def _sections() -> Iterator[str]:
         yield _table(("What is said", "Condition", "The wait", "What to do"), rows)
 
 
-def _rows(entry: Entry) -> Iterator[Sequence[str]]:
+def _rows(entry: ConditionType) -> Iterator[Sequence[str]]:
     """What is fine needs no explanation."""
     for row in entry.rows:
         if row.verdict != "fine":
@@ -162,7 +165,7 @@ def _rows(entry: Entry) -> Iterator[Sequence[str]]:
             )
 
 
-def _seen(entry: Entry, row: Row) -> str:
+def _seen(entry: ConditionType, row: Row) -> str:
     shown = f"``{entry.type}={row.status or chr(34) * 2}{f'/{row.reason}' if row.reason else ''}``"
     return f"{shown} {' or '.join(quoted(_open(words)) for words in row.words)}".rstrip()
 

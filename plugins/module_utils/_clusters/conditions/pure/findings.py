@@ -15,7 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meaning_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import number, text
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object, ObjectKind
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Finding:
     # The end's own text, where the line that is shown meanwhile says less.
     final: str = ""
     # What would go on if it were touched.
-    touch: tuple[Kind, str] | None = None
+    touch: tuple[ObjectKind, str] | None = None
 
     @property
     def line(self) -> str:

@@ -7,7 +7,10 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import Entry, Row
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import (
+    ConditionType,
+    Row,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.shared_rows import (
     IMAGE,
     REFUSED,
@@ -173,9 +176,9 @@ _PAUSED = (
 _WORKING = "Working towards {version}: {done} of {all} done ({percent}% complete)"
 
 HOSTED_CLUSTERS = (
-    Entry(HOSTED_CLUSTER, "ReconciliationSucceeded", "hosted cluster", _RECONCILED),
-    Entry(HOSTED_CLUSTER, "ReconciliationActive", "hosted cluster", (Row("True", "active", "fine"), *_PAUSED)),
-    Entry(
+    ConditionType(HOSTED_CLUSTER, "ReconciliationSucceeded", "hosted cluster", _RECONCILED),
+    ConditionType(HOSTED_CLUSTER, "ReconciliationActive", "hosted cluster", (Row("True", "active", "fine"), *_PAUSED)),
+    ConditionType(
         HOSTED_CLUSTER,
         "SupportedHostedCluster",
         "hosted cluster",
@@ -184,8 +187,10 @@ HOSTED_CLUSTERS = (
             Row("False", "the operator does not support it: {message}", "stop"),
         ),
     ),
-    Entry(HOSTED_CLUSTER, "ValidConfiguration", "configuration", (Row("True", "valid", "fine"), *_CONFIGURATION)),
-    Entry(
+    ConditionType(
+        HOSTED_CLUSTER, "ValidConfiguration", "configuration", (Row("True", "valid", "fine"), *_CONFIGURATION)
+    ),
+    ConditionType(
         HOSTED_CLUSTER,
         "ValidHostedControlPlaneConfiguration",
         "configuration",
@@ -196,7 +201,7 @@ HOSTED_CLUSTERS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ValidReleaseImage",
         "release",
@@ -207,7 +212,7 @@ HOSTED_CLUSTERS = (
             Row("False", "{message}", "grace"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ValidReleaseInfo",
         "release",
@@ -222,13 +227,13 @@ HOSTED_CLUSTERS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "PlatformCredentialsFound",
         "credentials for MAAS",
         (Row("True", "found", "fine"), *_CREDENTIALS, *REFUSED, Row("False", "{message}", "grace")),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ValidIDPConfiguration",
         "identity providers",
@@ -242,7 +247,7 @@ HOSTED_CLUSTERS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "InfrastructureReady",
         "services",
@@ -284,7 +289,7 @@ HOSTED_CLUSTERS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "EtcdAvailable",
         "etcd",
@@ -314,7 +319,7 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not known yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "KubeAPIServerAvailable",
         "API server",
@@ -331,7 +336,7 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not known yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ExternalDNSReachable",
         "DNS",
@@ -341,7 +346,7 @@ HOSTED_CLUSTERS = (
             Row("False", "the name of the API is not known yet: {message}"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "Available",
         "control plane",
@@ -363,7 +368,7 @@ HOSTED_CLUSTERS = (
             Row("False", "starting", reason="StatusUnknown"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "Degraded",
         "control plane",
@@ -374,7 +379,7 @@ HOSTED_CLUSTERS = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "IgnitionEndpointAvailable",
         "ignition server",
@@ -389,7 +394,7 @@ HOSTED_CLUSTERS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "Progressing",
         "upgrade",
@@ -416,7 +421,7 @@ HOSTED_CLUSTERS = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ClusterVersionProgressing",
         "rollout",
@@ -448,7 +453,7 @@ HOSTED_CLUSTERS = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ClusterVersionSucceeding",
         "rollout",
@@ -466,7 +471,7 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not begun yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ClusterVersionAvailable",
         "rollout",
@@ -476,7 +481,7 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not begun yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ClusterVersionReleaseAccepted",
         "rollout",
@@ -486,7 +491,7 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not begun yet"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ClusterVersionUpgradeable",
         "upgrade",
@@ -496,7 +501,7 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not known yet", "fine"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "ClusterVersionRetrievedUpdates",
         "upgrade",
@@ -507,14 +512,14 @@ HOSTED_CLUSTERS = (
             Row("Unknown", "not known yet", "fine"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "EtcdRecoveryActive",
         "etcd",
         (Row("False", "needs no recovery", "fine"), Row("True", "a lost member is recovered")),
         good="False",
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "HostedClusterRestoredFromBackup",
         "backup",
@@ -524,7 +529,7 @@ HOSTED_CLUSTERS = (
             Row("False", "being restored: {message}"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "CloudResourcesDestroyed",
         "deletion",
@@ -539,13 +544,13 @@ HOSTED_CLUSTERS = (
             Row("False", "{message}"),
         ),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "HostedClusterDestroyed",
         "deletion",
         (Row("True", "waiting for the grace period: {message}", reason="WaitingForGracePeriod"),),
     ),
-    Entry(
+    ConditionType(
         HOSTED_CLUSTER,
         "AWSDefaultSecurityGroupDeleted",
         "deletion",
@@ -557,8 +562,8 @@ _POOL = "node pool {name}"
 _PAYLOAD_HINT = "Look at the ignition server's log in the control plane's namespace."
 
 NODE_POOLS = (
-    Entry(NODE_POOL, "ReconciliationActive", _POOL, (Row("True", "active", "fine"), *_PAUSED)),
-    Entry(
+    ConditionType(NODE_POOL, "ReconciliationActive", _POOL, (Row("True", "active", "fine"), *_PAUSED)),
+    ConditionType(
         NODE_POOL,
         "ValidReleaseImage",
         _POOL,
@@ -575,13 +580,13 @@ NODE_POOLS = (
             Row("False", "{message}", "grace"),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "IgnitionEndpointAvailable",
         _POOL,
         (Row("True", "the ignition server is there", "fine"), Row("False", "waiting for the ignition server")),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ValidArchPlatform",
         _POOL,
@@ -604,7 +609,7 @@ NODE_POOLS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ValidMachineConfig",
         _POOL,
@@ -635,13 +640,13 @@ NODE_POOLS = (
             Row("False", "{message}", "grace"),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ValidTuningConfig",
         _POOL,
         (Row("True", "its tuning is valid", "fine"), Row("False", "its tuning is wrong: {message}", "grace")),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "UpdateManagementEnabled",
         _POOL,
@@ -650,19 +655,19 @@ NODE_POOLS = (
             Row("False", "its way of upgrading is not possible: {message}", "stop"),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ValidPlatformConfig",
         _POOL,
         (Row("True", "its platform is valid", "fine"), Row("False", "{message}", "grace")),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ValidMachineTemplate",
         _POOL,
         (Row("True", "its machine template is valid", "fine"), Row("False", "{message}", "stop")),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ClusterNetworkCIDRConflict",
         _POOL,
@@ -678,7 +683,7 @@ NODE_POOLS = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ValidGeneratedPayload",
         _POOL,
@@ -699,7 +704,7 @@ NODE_POOLS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "ReachedIgnitionEndpoint",
         _POOL,
@@ -713,7 +718,7 @@ NODE_POOLS = (
             ),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "UpdatingVersion",
         _POOL,
@@ -732,7 +737,7 @@ NODE_POOLS = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "UpdatingConfig",
         _POOL,
@@ -755,14 +760,14 @@ NODE_POOLS = (
         ),
         good="False",
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "UpdatingPlatformMachineTemplate",
         _POOL,
         (Row("False", "has its machine template", "fine"), Row("True", "rolling out its machine template")),
         good="False",
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "AllMachinesReady",
         _POOL,
@@ -773,7 +778,7 @@ NODE_POOLS = (
             Row("False", "{few} of {all} machines are not ready", words=("{few} of {all} machines are not ready",)),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "AllNodesHealthy",
         _POOL,
@@ -783,19 +788,19 @@ NODE_POOLS = (
             Row("False", "has no nodes yet", reason="NotFound"),
         ),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "AutoscalingEnabled",
         _POOL,
         (Row("True", "scaled automatically", "fine"), Row("False", "not scaled automatically", "fine")),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "AutorepairEnabled",
         _POOL,
         (Row("True", "nodes that fail are replaced", "fine"), Row("False", "nodes that fail are not replaced", "fine")),
     ),
-    Entry(
+    ConditionType(
         NODE_POOL,
         "Ready",
         _POOL,

@@ -66,7 +66,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ConditionType:
     """A type of condition of a kind of object, what it is about, and the status that it has when all is well."""
 
     kind: str

@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meaning_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
     at,
     is_deleted,
@@ -86,7 +86,7 @@ def available(pool: Object) -> int:
     return number(pool, "status", "replicas")
 
 
-def is_reached(sight: Sight, pool: Object) -> bool:
+def is_reached(sight: ClusterSnapshot, pool: Object) -> bool:
     """Whether the pool has exactly the nodes that it is to have, as they are to be."""
     owner = _owner(sight, pool)
     if is_deleted(pool) or _platform(pool) == "None" or owner is None:
@@ -105,19 +105,19 @@ def is_reached(sight: Sight, pool: Object) -> bool:
     )
 
 
-def is_by_hand(sight: Sight, name: str) -> bool:
+def is_by_hand(sight: ClusterSnapshot, name: str) -> bool:
     """Whether the machines of this pool join by hand."""
     return _platform(sight.pools.get(name) or {}) == "None"
 
 
-def nodes_ready(sight: Sight) -> int:
+def nodes_ready(sight: ClusterSnapshot) -> int:
     """How many nodes of the hosted cluster are Ready, as far as it is known."""
     if sight.nodes is None:
         return sum(available(pool) for pool in sight.pools.values())
     return sum(text(condition(node, "Ready"), "status") == "True" for node in sight.nodes)
 
 
-def pool_findings(sight: Sight, name: str, serving: bool) -> Iterator[Finding]:
+def pool_findings(sight: ClusterSnapshot, name: str, serving: bool) -> Iterator[Finding]:
     """What is to say about a pool and its machines."""
     subject = f"node pool {name}"
     pool = sight.pools.get(name)
@@ -145,7 +145,7 @@ def pool_findings(sight: Sight, name: str, serving: bool) -> Iterator[Finding]:
         yield machine_finding(sight, machine)
 
 
-def _unowned(sight: Sight, name: str, wrong: Sequence[Finding]) -> Iterator[Finding]:
+def _unowned(sight: ClusterSnapshot, name: str, wrong: Sequence[Finding]) -> Iterator[Finding]:
     """Nobody asks for machines yet. A pass that misses something ends quietly, and nothing may begin the next one."""
     subject = f"node pool {name}"
     said = "waiting for the operator to ask for machines"
@@ -154,13 +154,13 @@ def _unowned(sight: Sight, name: str, wrong: Sequence[Finding]) -> Iterator[Find
         yield replace(one, touch=(NODE_POOLS, name)) if ready and one.meaning.verdict == "wait" else one
 
 
-def machines_of(sight: Sight, pool: Object) -> list[Object]:
+def machines_of(sight: ClusterSnapshot, pool: Object) -> list[Object]:
     """The Machines of a pool, those that are being removed among them."""
     name, namespace = name_of(pool), text(pool, "metadata", "namespace") or sight.namespace
     return [machine for machine in sight.machines if _is_of(machine, namespace, name)]
 
 
-def machine_finding(sight: Sight, machine: Object) -> Finding:
+def machine_finding(sight: ClusterSnapshot, machine: Object) -> Finding:
     """Where a machine is on its way to be a node, or on its way out."""
     name = name_of(machine)
     maas_machine = maas_machine_of(sight, machine)
@@ -172,7 +172,7 @@ def machine_finding(sight: Sight, machine: Object) -> Finding:
     return _of_earlier_settings(said) if stays and is_outdated(sight, machine, maas_machine) else said
 
 
-def is_outdated(sight: Sight, machine: Object, maas_machine: Object | None) -> bool:
+def is_outdated(sight: ClusterSnapshot, machine: Object, maas_machine: Object | None) -> bool:
     """Whether a machine was made from what its node pool asked for earlier. It is replaced, whatever becomes of it."""
     deployment = _deployment_of(sight, machine)
     return any(
@@ -190,7 +190,7 @@ def is_outdated(sight: Sight, machine: Object, maas_machine: Object | None) -> b
     )
 
 
-def _deployment_of(sight: Sight, machine: Object) -> Object | None:
+def _deployment_of(sight: ClusterSnapshot, machine: Object) -> Object | None:
     name = text(machine, "metadata", "labels", DEPLOYMENT_LABEL)
     name = name or text(machine, "metadata", "annotations", OF_POOL).rpartition("/")[2]
     return next((each for each in sight.machine_deployments if name_of(each) == name), None)
@@ -204,12 +204,12 @@ def _of_earlier_settings(said: Finding) -> Finding:
     return replace(said, meaning=meaning, touch=None).softened()
 
 
-def maas_machine_of(sight: Sight, machine: Object) -> Object | None:
+def maas_machine_of(sight: ClusterSnapshot, machine: Object) -> Object | None:
     name = text(machine, "spec", "infrastructureRef", "name") or name_of(machine)
     return next((each for each in sight.maas_machines if name_of(each) == name), None)
 
 
-def _machine(sight: Sight, machine: Object, maas_machine: Object | None, topic: str) -> Finding:
+def _machine(sight: ClusterSnapshot, machine: Object, maas_machine: Object | None, topic: str) -> Finding:
     if is_deleted(machine):
         return _leaving(machine, topic)
     failure = text(machine, "status", "failureMessage") or text(machine, "status", "failureReason")
@@ -248,7 +248,7 @@ def _sleeps(maas_machine: Object) -> bool:
     return meaning.verdict == "wait" and not meaning.loops
 
 
-def _joining(sight: Sight, machine: Object, topic: str) -> Finding:
+def _joining(sight: ClusterSnapshot, machine: Object, topic: str) -> Finding:
     """From its deployment to its node."""
     node = node_of(sight, machine)
     missing = (sight.certificates or {}).get(name_of(machine))
@@ -278,7 +278,7 @@ def _joining(sight: Sight, machine: Object, topic: str) -> Finding:
     return finding(topic, topic, "deployed, waiting for its node to join")
 
 
-def _booting(sight: Sight, machine: Object, topic: str) -> Finding | None:
+def _booting(sight: ClusterSnapshot, machine: Object, topic: str) -> Finding | None:
     """The pool tells whether any of its machines has come so far as to ask for its ignition configuration."""
     pool = next((pool for pool in sight.pools.values() if machine in machines_of(sight, pool)), None)
     reached = found(KIND, pool, "ReachedIgnitionEndpoint", topic)
@@ -296,19 +296,19 @@ def _leaving(machine: Object, topic: str) -> Finding:
     return finding(topic, topic, "being removed")
 
 
-def node_of(sight: Sight, machine: Object) -> Object | None:
+def node_of(sight: ClusterSnapshot, machine: Object) -> Object | None:
     name = text(machine, "status", "nodeRef", "name")
     return next((node for node in sight.nodes or () if name and name_of(node) == name), None)
 
 
-def _has_node(sight: Sight, machine: Object) -> bool:
+def _has_node(sight: ClusterSnapshot, machine: Object) -> bool:
     if not text(machine, "status", "nodeRef", "name"):
         return False
     node = node_of(sight, machine)
     return sight.nodes is None or text(condition(node, "Ready"), "status") == "True"
 
 
-def _checks(sight: Sight, pool: Object, subject: str) -> Iterator[Finding]:
+def _checks(sight: ClusterSnapshot, pool: Object, subject: str) -> Iterator[Finding]:
     """The first thing that is wrong: what comes after it is not looked at yet."""
     for which in CHECKS:
         one = found(KIND, pool, which, f"{subject} {which}")
@@ -324,7 +324,7 @@ def _checks(sight: Sight, pool: Object, subject: str) -> Iterator[Finding]:
             return
 
 
-def _without_end(sight: Sight, pool: Object, one: Finding) -> Finding:
+def _without_end(sight: ClusterSnapshot, pool: Object, one: Finding) -> Finding:
     """A pool waits for the hosted cluster's own upgrade; when that has none to do, for nothing."""
     message = text(condition(pool, "ValidReleaseImage"), "message")
     if "latest version supported" not in message or one.meaning.verdict != "wait":
@@ -341,7 +341,7 @@ def _without_end(sight: Sight, pool: Object, one: Finding) -> Finding:
     return replace(one, meaning=replace(one.meaning, verdict="grace"))
 
 
-def _count(sight: Sight, pool: Object, owner: Object, subject: str) -> Finding:
+def _count(sight: ClusterSnapshot, pool: Object, owner: Object, subject: str) -> Finding:
     count, there = wanted(pool, owner), available(pool)
     if is_reached(sight, pool):
         return finding(subject, subject, f"{there} of {count} nodes are Ready", "fine")
@@ -363,7 +363,7 @@ def _is_past(pool: Object, which: str) -> bool:
     return shown is not None and text(shown, "status") == "False" and not is_stale(shown, pool)
 
 
-def _owner(sight: Sight, pool: Object) -> Object | None:
+def _owner(sight: ClusterSnapshot, pool: Object) -> Object | None:
     """What has the machines of the pool made: a MachineDeployment, or a MachineSet when nodes are upgraded in place."""
     in_place = text(pool, "spec", "management", "upgradeType") == "InPlace"
     known = sight.machine_sets if in_place else sight.machine_deployments

@@ -17,9 +17,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     removal_progress,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.findings import Finding, finding
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Kind
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import ObjectKind
 
 Goal = Literal["control_plane", "ignition", "nodes", "complete", "gone"]
 GOALS: tuple[Goal, ...] = ("control_plane", "ignition", "nodes", "complete", "gone")
@@ -55,13 +55,13 @@ class Assessment:
     reached: bool
     stop: Stop | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
-    touch: Sequence[tuple[Kind, str]] = ()
+    touch: Sequence[tuple[ObjectKind, str]] = ()
     waits: Sequence[str] = ()
     parts: Sequence[str] = ()
 
 
 def assess(
-    sight: Sight,
+    sight: ClusterSnapshot,
     goal: Goal,
     now: float,
     since: Mapping[str, float],
@@ -111,7 +111,7 @@ def _stop(one: Finding) -> Stop:
     return Stop(text, one.meaning.hint, one.reason or one.line)
 
 
-def _is_reached(sight: Sight, goal: Goal, pools: Collection[str]) -> bool:
+def _is_reached(sight: ClusterSnapshot, goal: Goal, pools: Collection[str]) -> bool:
     if goal == "gone":
         return removal_progress.is_gone(sight, pools)
     if goal == "control_plane":
@@ -133,7 +133,7 @@ def _is_reached(sight: Sight, goal: Goal, pools: Collection[str]) -> bool:
     )
 
 
-def _findings(sight: Sight, goal: Goal, pools: Collection[str]) -> Iterator[Finding]:
+def _findings(sight: ClusterSnapshot, goal: Goal, pools: Collection[str]) -> Iterator[Finding]:
     if goal == "gone":
         yield from removal_progress.removal(sight, pools)
         return
@@ -155,14 +155,14 @@ def _findings(sight: Sight, goal: Goal, pools: Collection[str]) -> Iterator[Find
         yield from cluster_progress.rollout(sight, pool_progress.nodes_ready(sight))
 
 
-def _control_plane(sight: Sight, goal: Goal) -> Iterator[Finding]:
+def _control_plane(sight: ClusterSnapshot, goal: Goal) -> Iterator[Finding]:
     """Once there is a control plane, most of what is wrong with the hosted cluster keeps no node from coming."""
     serving = goal in ("ignition", "nodes") and cluster_progress.serves(sight)
     for one in cluster_progress.control_plane(sight):
         yield one.softened() if serving and one.topic not in ENDS_ALL else one
 
 
-def _nodes(sight: Sight, pools: Collection[str], serving: bool) -> Iterator[Finding]:
+def _nodes(sight: ClusterSnapshot, pools: Collection[str], serving: bool) -> Iterator[Finding]:
     chosen = sorted(pools or sight.pools)
     if not chosen:
         yield finding("node pools", "node pools", "there is none", "grace", "Create one with node_pool.")
@@ -170,7 +170,7 @@ def _nodes(sight: Sight, pools: Collection[str], serving: bool) -> Iterator[Find
         yield from pool_progress.pool_findings(sight, name, serving)
 
 
-def _pools_of_rollout(sight: Sight, serving: bool) -> Iterator[Finding]:
+def _pools_of_rollout(sight: ClusterSnapshot, serving: bool) -> Iterator[Finding]:
     """A rollout needs some nodes, from whatever pool: it has no chance only when none can come from any."""
     names = [name for name in sorted(sight.pools) if not pool_progress.is_by_hand(sight, name)]
     chosen = [list(pool_progress.pool_findings(sight, name, serving)) for name in names]
@@ -183,6 +183,6 @@ def _is_stuck(said: Iterable[Finding]) -> bool:
     return any(one.meaning.verdict in ("stop", "grace") for one in said)
 
 
-def _troubles(sight: Sight) -> Iterator[Finding]:
+def _troubles(sight: ClusterSnapshot) -> Iterator[Finding]:
     for number, trouble in enumerate(sight.troubles):
         yield finding(f"trouble {number}", "reading", trouble)

@@ -21,7 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     machines_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import condition
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
 
@@ -31,7 +31,7 @@ PLANE_HINT = "When this lasts: look whether control-plane-operator runs in the c
 NAMESPACE_HINT = "When this lasts: kubectl describe namespace says what is left in it."
 
 
-def is_gone(sight: Sight, pools: Collection[str]) -> bool:
+def is_gone(sight: ClusterSnapshot, pools: Collection[str]) -> bool:
     """Whether nothing is left: of these node pools, or of the whole hosted cluster."""
     if pools:
         return not any(name in sight.pools for name in pools) and not _machines(sight, pools)
@@ -39,7 +39,7 @@ def is_gone(sight: Sight, pools: Collection[str]) -> bool:
     return sight.cluster is None and sight.control_plane is None and not any(left)
 
 
-def removal(sight: Sight, pools: Collection[str]) -> Iterator[Finding]:
+def removal(sight: ClusterSnapshot, pools: Collection[str]) -> Iterator[Finding]:
     for name in sorted(pools or sight.pools):
         pool = sight.pools.get(name)
         if pool is not None:
@@ -50,14 +50,14 @@ def removal(sight: Sight, pools: Collection[str]) -> Iterator[Finding]:
         yield from _cluster(sight)
 
 
-def _machines(sight: Sight, pools: Collection[str]) -> list[Object]:
+def _machines(sight: ClusterSnapshot, pools: Collection[str]) -> list[Object]:
     if not pools:
         return list(sight.machines)
     named = [{"metadata": {"name": name, "namespace": sight.namespace}} for name in pools]
     return [machine for pool in named for machine in machines_of(sight, pool)]
 
 
-def _pool(sight: Sight, pool: Object) -> Finding:
+def _pool(sight: ClusterSnapshot, pool: Object) -> Finding:
     subject = f"node pool {name_of(pool)}"
     left = len(machines_of(sight, pool))
     of_cluster = is_deleted(sight.cluster)
@@ -77,7 +77,7 @@ def is_paused(body: Object | None) -> bool:
     return text(body, "spec", "pausedUntil").lower() == "true"
 
 
-def _cluster(sight: Sight) -> Iterator[Finding]:
+def _cluster(sight: ClusterSnapshot) -> Iterator[Finding]:
     subject = "hosted cluster"
     cluster = sight.cluster
     if cluster is None:
@@ -101,7 +101,7 @@ def _cluster(sight: Sight) -> Iterator[Finding]:
     yield _step(sight, cluster, subject)
 
 
-def _step(sight: Sight, cluster: Object, subject: str) -> Finding:
+def _step(sight: ClusterSnapshot, cluster: Object, subject: str) -> Finding:
     """The operator removes one after the other, and does not say what it is at."""
     if sight.machines or sight.maas_machines:
         return finding(subject, subject, "waiting for its machines to go")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure import cluster_api, hypershift
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import (
-    Entry,
+    ConditionType,
     Meaning,
     Verdict,
     unknown,
@@ -21,7 +21,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 
 __all__ = ["TABLE", "Meaning", "Verdict", "condition", "conditions_of", "meaning_of", "meanings_of"]
 
-TABLE: tuple[Entry, ...] = (
+TABLE: tuple[ConditionType, ...] = (
     *hypershift.HOSTED_CLUSTERS,
     *hypershift.NODE_POOLS,
     *cluster_api.MACHINES,
@@ -30,7 +30,7 @@ TABLE: tuple[Entry, ...] = (
     *cluster_api.NODES,
     *cluster_api.NAMESPACES,
 )
-_BY_TYPE: Mapping[tuple[str, str], Entry] = {(entry.kind, entry.type): entry for entry in TABLE}
+_BY_TYPE: Mapping[tuple[str, str], ConditionType] = {(entry.kind, entry.type): entry for entry in TABLE}
 
 # A HostedControlPlane says the same as its HostedCluster, but for the one that is turned round.
 _SAME = {"HostedControlPlane": "HostedCluster"}

@@ -28,12 +28,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINES,
     NODE_POOLS,
     PAUSED,
-    Kind,
     Object,
+    ObjectKind,
 )
 
 # What a removal looks at, the last to go last.
-KINDS: Sequence[Kind] = (
+KINDS: Sequence[ObjectKind] = (
     MAAS_MACHINES,
     MACHINES,
     MACHINE_SETS,
@@ -54,7 +54,7 @@ HOSTED_CONTROL_PLANE_LABEL = "hypershift.openshift.io/hosted-control-plane"
 
 
 @dataclass(frozen=True)
-class Caretaker:
+class FinalizerOwner:
     """A program that removes a finalizer when its work is done."""
 
     title: str
@@ -66,20 +66,20 @@ class Caretaker:
     once: str
 
 
-PROVIDER = Caretaker("the MAAS provider", "capi-provider", True, "its machine is released in MAAS")
-PROVIDER_CLUSTER = Caretaker("the MAAS provider", "capi-provider", True, "no MaasMachine is left")
-CORE = Caretaker("Cluster API", "cluster-api", True, "what it owns is gone")
-CPO = Caretaker("the control-plane-operator", "control-plane-operator", True, "the control plane is taken down")
-OPERATOR = Caretaker("the HyperShift operator", "operator", False, "what it made is gone")
-CLI = Caretaker("whoever runs hypershift destroy cluster", "", False, "that command has come to its end")
-COLLECTOR = Caretaker("Kubernetes' garbage collector", "", False, "its dependents are gone")
-STORAGE = Caretaker("Kubernetes' volume controllers", "", False, "no pod uses it")
-BALANCERS = Caretaker("the controller of load balancers", "", False, "the load balancer is given back")
+PROVIDER = FinalizerOwner("the MAAS provider", "capi-provider", True, "its machine is released in MAAS")
+PROVIDER_CLUSTER = FinalizerOwner("the MAAS provider", "capi-provider", True, "no MaasMachine is left")
+CORE = FinalizerOwner("Cluster API", "cluster-api", True, "what it owns is gone")
+CPO = FinalizerOwner("the control-plane-operator", "control-plane-operator", True, "the control plane is taken down")
+OPERATOR = FinalizerOwner("the HyperShift operator", "operator", False, "what it made is gone")
+CLI = FinalizerOwner("whoever runs hypershift destroy cluster", "", False, "that command has come to its end")
+COLLECTOR = FinalizerOwner("Kubernetes' garbage collector", "", False, "its dependents are gone")
+STORAGE = FinalizerOwner("Kubernetes' volume controllers", "", False, "no pod uses it")
+BALANCERS = FinalizerOwner("the controller of load balancers", "", False, "the load balancer is given back")
 
 OPERATORS_FINALIZER = "hypershift.openshift.io/finalizer"
 
 # By kind and finalizer; an empty kind stands for any.
-CARETAKERS: Mapping[tuple[str, str], Caretaker] = {
+CARETAKERS: Mapping[tuple[str, str], FinalizerOwner] = {
     ("MaasMachine", "maasmachine.infrastructure.cluster.x-k8s.io"): PROVIDER,
     ("MaasCluster", "maascluster.infrastructure.cluster.x-k8s.io"): PROVIDER_CLUSTER,
     ("Machine", "machine.cluster.x-k8s.io"): CORE,
@@ -98,7 +98,7 @@ CARETAKERS: Mapping[tuple[str, str], Caretaker] = {
 }
 
 # Who deletes the parts of something that is deleted itself.
-DELETES: Mapping[str, Caretaker] = {
+DELETES: Mapping[str, FinalizerOwner] = {
     "HostedCluster": OPERATOR,
     "NodePool": OPERATOR,
     "Cluster": CORE,
@@ -107,7 +107,7 @@ DELETES: Mapping[str, Caretaker] = {
 }
 
 
-def caretaker(kind: str, finalizer: str) -> Caretaker | None:
+def caretaker(kind: str, finalizer: str) -> FinalizerOwner | None:
     return CARETAKERS.get((kind, finalizer)) or CARETAKERS.get(("", finalizer))
 
 
@@ -115,12 +115,12 @@ def caretaker(kind: str, finalizer: str) -> Caretaker | None:
 
 
 @dataclass(frozen=True)
-class Scene:
+class DeletionState:
     """What is left of one hosted cluster, or of one node pool of it, and what is known of its surroundings."""
 
     namespace: str
     name: str
-    objects: Mapping[Kind, Sequence[Object]]
+    objects: Mapping[ObjectKind, Sequence[Object]]
     # The control plane's namespace.
     place: Object | None = None
     # What keeps that namespace: objects with finalizers, of kinds that are not in KINDS.
@@ -138,7 +138,7 @@ class Scene:
     def control_plane_namespace(self) -> str:
         return control_plane_namespace(self.namespace, self.name)
 
-    def of(self, kind: Kind) -> Sequence[Object]:
+    def of(self, kind: ObjectKind) -> Sequence[Object]:
         return self.objects.get(kind, ())
 
     @property
@@ -169,7 +169,7 @@ def pool_of(body: Object) -> str:
     return str((body["metadata"].get("annotations") or {}).get(POOL) or "")
 
 
-def footprint(scene: Scene) -> frozenset[tuple[Any, ...]]:
+def footprint(scene: DeletionState) -> frozenset[tuple[Any, ...]]:
     """What changes whenever a removal makes progress, and only then: status and versions change without any."""
     rest = [*(body for kind in KINDS for body in scene.of(kind)), *([scene.place] if scene.place else [])]
     return frozenset(
@@ -181,8 +181,8 @@ def footprint(scene: Scene) -> frozenset[tuple[Any, ...]]:
 # -- what waits for what -------------------------------------------------------------------------------
 
 
-def _owned(kind: Kind, owner: str) -> Callable[[Scene, Object], list[Object]]:
-    def children(scene: Scene, body: Object) -> list[Object]:
+def _owned(kind: ObjectKind, owner: str) -> Callable[[DeletionState, Object], list[Object]]:
+    def children(scene: DeletionState, body: Object) -> list[Object]:
         return [
             one
             for one in scene.of(kind)
@@ -195,28 +195,28 @@ def _owned(kind: Kind, owner: str) -> Callable[[Scene, Object], list[Object]]:
     return children
 
 
-def _of_pool(kind: Kind) -> Callable[[Scene, Object], list[Object]]:
-    def children(scene: Scene, pool: Object) -> list[Object]:
+def _of_pool(kind: ObjectKind) -> Callable[[DeletionState, Object], list[Object]]:
+    def children(scene: DeletionState, pool: Object) -> list[Object]:
         return [one for one in scene.of(kind) if pool_of(one) == f"{scene.namespace}/{name_of(pool)}"]
 
     return children
 
 
-def _all(kind: Kind) -> Callable[[Scene, Object], list[Object]]:
+def _all(kind: ObjectKind) -> Callable[[DeletionState, Object], list[Object]]:
     return lambda scene, _body: list(scene.of(kind))
 
 
-def _infrastructure(scene: Scene, machine: Object) -> list[Object]:
+def _infrastructure(scene: DeletionState, machine: Object) -> list[Object]:
     reference = (machine.get("spec") or {}).get("infrastructureRef") or {}
     return [one for one in scene.of(MAAS_MACHINES) if name_of(one) == reference.get("name")]
 
 
-def _namespace(scene: Scene, _body: Object) -> list[Object]:
+def _namespace(scene: DeletionState, _body: Object) -> list[Object]:
     return [scene.place] if scene.place else []
 
 
 # What goes before the object itself, group by group: the next group is not touched before the one before is gone.
-PARTS: Mapping[str, Sequence[Sequence[Callable[[Scene, Object], list[Object]]]]] = {
+PARTS: Mapping[str, Sequence[Sequence[Callable[[DeletionState, Object], list[Object]]]]] = {
     "HostedCluster": (
         (_all(NODE_POOLS), _all(CLUSTERS)),
         (_all(HOSTED_CONTROL_PLANES),),
@@ -235,7 +235,7 @@ PARTS: Mapping[str, Sequence[Sequence[Callable[[Scene, Object], list[Object]]]]]
 
 
 @dataclass(frozen=True)
-class Act:
+class ForcedAction:
     """What force does to one object."""
 
     # delete · finalizers · no_drain
@@ -249,14 +249,14 @@ class Act:
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class Blocker:
     """One object that keeps everything above it: what it waits for, why that does not come, and what would."""
 
     body: Object
     finalizer: str
     text: str
     hint: str
-    acts: Sequence[Act] = ()
+    acts: Sequence[ForcedAction] = ()
     # The program that should do it; empty if nobody is known.
     program: str = ""
 
@@ -265,25 +265,25 @@ class Obstacle:
         return label(self.body)
 
 
-def obstacles(scene: Scene) -> list[Obstacle]:
+def obstacles(scene: DeletionState) -> list[Blocker]:
     """The objects at which a removal hangs, the deepest ones: whatever waits for them is not named."""
-    found: dict[str, Obstacle] = {}
+    found: dict[str, Blocker] = {}
     for root in roots(scene):
         for obstacle in _from(scene, root):
             found.setdefault(obstacle.label, obstacle)
     return list(found.values())
 
 
-def roots(scene: Scene) -> list[Object]:
+def roots(scene: DeletionState) -> list[Object]:
     """What is being deleted by its own, and not as a part of something that is deleted and still there."""
-    tops: Sequence[Kind] = (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS, HOSTED_CONTROL_PLANES)
+    tops: Sequence[ObjectKind] = (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS, HOSTED_CONTROL_PLANES)
     going = [body for kind in tops for body in scene.of(kind) if deleting(body)]
-    lower: Sequence[Kind] = (MAAS_CLUSTERS, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
+    lower: Sequence[ObjectKind] = (MAAS_CLUSTERS, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
     place = [scene.place] if scene.place and deleting(scene.place) else []
     return [*going, *(body for kind in lower for body in scene.of(kind) if deleting(body)), *place]
 
 
-def _from(scene: Scene, body: Object) -> Iterator[Obstacle]:
+def _from(scene: DeletionState, body: Object) -> Iterator[Blocker]:
     for group in PARTS.get(body["kind"], ()):
         parts = [part for children in group for part in children(scene, body)]
         idle = [part for part in parts if not deleting(part)]
@@ -305,16 +305,16 @@ def _from(scene: Scene, body: Object) -> Iterator[Obstacle]:
 # -- why -----------------------------------------------------------------------------------------------
 
 
-def _idle(scene: Scene, body: Object, part: Object) -> Obstacle:
+def _idle(scene: DeletionState, body: Object, part: Object) -> Blocker:
     """Something that should have been deleted as a part of something that is deleted."""
     who = DELETES[body["kind"]]
     why = _paused(scene, part) or _paused(scene, body) or _not_running(scene, who) or _said(body)
     reason, hint = why or (f"{_it(scene, who)} runs, and has not done so", f"Look into the log of {_it(scene, who)}.")
     text = f"{label(part)} is not deleted although {label(body)} is: {who.title} should do it, and {reason}."
-    return Obstacle(part, "", text, hint, (Act("delete", part),), who.deployment)
+    return Blocker(part, "", text, hint, (ForcedAction("delete", part),), who.deployment)
 
 
-def _leaf(scene: Scene, body: Object) -> Obstacle:
+def _leaf(scene: DeletionState, body: Object) -> Blocker:
     """Something that is deleted and stays, although nothing is left for it to wait for."""
     if body["kind"] == "Namespace":
         return _of_namespace(scene, body)
@@ -322,38 +322,38 @@ def _leaf(scene: Scene, body: Object) -> Obstacle:
     known = [(name, who) for name in held for who in [caretaker(body["kind"], name)] if who]
     if not held:
         text = f"{label(body)} is deleted and has no finalizer, and is still there."
-        return Obstacle(body, "", text, "Look at kube-controller-manager and etcd of the management cluster.")
+        return Blocker(body, "", text, "Look at kube-controller-manager and etcd of the management cluster.")
     if not known:
         return _unknown(body, held)
     finalizer, who = known[0]
     reason, hint = _why(scene, body, who)
     text = f"{label(body)} keeps its finalizer {finalizer}: {who.title} removes it once {who.once}, and {reason}."
-    return Obstacle(body, finalizer, text, hint, _acts(scene, body, held), who.deployment)
+    return Blocker(body, finalizer, text, hint, _acts(scene, body, held), who.deployment)
 
 
-def _unknown(body: Object, held: Sequence[str]) -> Obstacle:
-    return Obstacle(
+def _unknown(body: Object, held: Sequence[str]) -> Blocker:
+    return Blocker(
         body,
         held[0],
         f"{label(body)} keeps the finalizer {' and '.join(held)}, which nothing that this collection knows removes.",
         "Find out who put it there (metadata.managedFields names them); force: true removes it.",
-        (Act("finalizers", body, held),),
+        (ForcedAction("finalizers", body, held),),
     )
 
 
-def _acts(scene: Scene, body: Object, held: Sequence[str]) -> Sequence[Act]:
+def _acts(scene: DeletionState, body: Object, held: Sequence[str]) -> Sequence[ForcedAction]:
     """The mildest thing first that has not been tried: a drain that is skipped, a machine that is deleted, and then."""
     if body["kind"] == "Machine" and deleting(body):
         annotations = body["metadata"].get("annotations") or {}
         if not {NO_DRAIN, NO_DETACH} <= annotations.keys() and stage(body)[0] in (*BEFORE_INFRASTRUCTURE, ""):
-            return (Act("no_drain", body),)
+            return (ForcedAction("no_drain", body),)
         waiting = [one for one in _infrastructure(scene, body) if not deleting(one)]
         if waiting:
-            return tuple(Act("delete", one) for one in waiting)
-    return (Act("finalizers", body, held),)
+            return tuple(ForcedAction("delete", one) for one in waiting)
+    return (ForcedAction("finalizers", body, held),)
 
 
-def _why(scene: Scene, body: Object, who: Caretaker) -> tuple[str, str]:
+def _why(scene: DeletionState, body: Object, who: FinalizerOwner) -> tuple[str, str]:
     """Why a caretaker does not come to its end, as the end of a sentence, and what to do."""
     for clue in (_paused(scene, body), _not_running(scene, who), _said(body), _of_machine(scene, body, who)):
         if clue is not None:
@@ -362,15 +362,15 @@ def _why(scene: Scene, body: Object, who: Caretaker) -> tuple[str, str]:
     return f"{it} runs, and does not say why that is not so", f"Look into the log of {it}; force: true removes it."
 
 
-def _it(scene: Scene, who: Caretaker) -> str:
+def _it(scene: DeletionState, who: FinalizerOwner) -> str:
     return f"Deployment {_where(scene, who)}/{who.deployment}" if who.deployment else who.title
 
 
-def _where(scene: Scene, who: Caretaker) -> str:
+def _where(scene: DeletionState, who: FinalizerOwner) -> str:
     return scene.control_plane_namespace if who.beside else scene.operator_namespace
 
 
-def _paused(scene: Scene, body: Object) -> tuple[str, str] | None:
+def _paused(scene: DeletionState, body: Object) -> tuple[str, str] | None:
     cluster = next((one for one in scene.of(CLUSTERS) if (one.get("spec") or {}).get("paused")), None)
     if PAUSED in (body["metadata"].get("annotations") or {}):
         return f"it is paused (annotation {PAUSED})", "Remove the annotation; the next run does."
@@ -382,7 +382,7 @@ def _paused(scene: Scene, body: Object) -> tuple[str, str] | None:
 PAUSED_WITH_CLUSTER = frozenset({"Cluster", "Machine", "MachineSet", "MachineDeployment", "MaasMachine", "MaasCluster"})
 
 
-def _not_running(scene: Scene, who: Caretaker) -> tuple[str, str] | None:
+def _not_running(scene: DeletionState, who: FinalizerOwner) -> tuple[str, str] | None:
     if not who.deployment or scene.programs is None or who.deployment not in scene.programs:
         return None
     it, found = _it(scene, who), scene.programs[who.deployment]
@@ -398,7 +398,7 @@ def _not_running(scene: Scene, who: Caretaker) -> tuple[str, str] | None:
     return None
 
 
-def runs(scene: Scene, program: str) -> bool:
+def runs(scene: DeletionState, program: str) -> bool:
     """Whether a program that should do something can, as far as that is known."""
     if scene.programs is None or program not in scene.programs:
         return True
@@ -506,7 +506,7 @@ BEFORE_INFRASTRUCTURE = (
 )
 
 
-def _of_machine(scene: Scene, body: Object, who: Caretaker) -> tuple[str, str] | None:
+def _of_machine(scene: DeletionState, body: Object, who: FinalizerOwner) -> tuple[str, str] | None:
     """What MAAS knows of the machine that a MaasMachine names."""
     if body["kind"] != "MaasMachine":
         return None
@@ -532,7 +532,7 @@ def _of_machine(scene: Scene, body: Object, who: Caretaker) -> tuple[str, str] |
     )
 
 
-def _of_namespace(scene: Scene, body: Object) -> Obstacle:
+def _of_namespace(scene: DeletionState, body: Object) -> Blocker:
     held = [body_ for body_ in scene.content if finalizers(body_)]
     if held:
         first = held[0]
@@ -540,12 +540,12 @@ def _of_namespace(scene: Scene, body: Object) -> Obstacle:
         more = f" and {len(held) - 5} more" if len(held) > 5 else ""
         who = caretaker(first["kind"], finalizers(first)[0])
         whose = f"{who.title} removes it once {who.once}" if who else "nothing that this collection knows removes it"
-        return Obstacle(
+        return Blocker(
             first,
             finalizers(first)[0],
             f"{label(body)} cannot go because of what is in it: {names}{more} keeps its finalizer, and {whose}.",
             "Find out why that does not happen; force: true removes these finalizers.",
-            tuple(Act("finalizers", one, finalizers(one)) for one in held),
+            tuple(ForcedAction("finalizers", one, finalizers(one)) for one in held),
         )
     own = finalizers(body)
     if own:
@@ -555,7 +555,7 @@ def _of_namespace(scene: Scene, body: Object) -> Obstacle:
         for one in (body.get("status") or {}).get("conditions") or ()
         if one.get("status") == "True"
     ]
-    return Obstacle(
+    return Blocker(
         body,
         "",
         f"{label(body)} is not gone yet: {' '.join(said).rstrip('.') or 'Kubernetes does not say why'}.",

@@ -31,8 +31,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINE_SETS,
     MACHINES,
     PAUSED,
-    Kind,
     Object,
+    ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.units import duration, nanoseconds
@@ -44,10 +44,10 @@ DEFAULT = duration(DEFAULTS["node_deletion_timeout"], "node_deletion_timeout")
 
 
 @dataclass(frozen=True)
-class Patch:
+class ObjectPatch:
     """One change of one object, and what is said of it."""
 
-    kind: Kind
+    kind: ObjectKind
     name: str
     body: Mapping[str, Any]
     said: str = ""
@@ -55,7 +55,7 @@ class Patch:
 
 def patches(
     pools: Sequence[Object], machine_sets: Sequence[Object], machines: Sequence[Object], now: float
-) -> Iterator[Patch]:
+) -> Iterator[ObjectPatch]:
     """What is to be done now, in this order. `now` is in seconds since 1970."""
     sets = {name_of(each): each for each in machine_sets}
     limits = {f"{each['metadata']['namespace']}/{name_of(each)}": _limit(each) for each in pools}
@@ -67,23 +67,25 @@ def patches(
     yield from resumptions([each for each in machine_sets if _paused_for(each) not in there])
 
 
-def resumptions(machine_sets: Sequence[Object]) -> Iterator[Patch]:
+def resumptions(machine_sets: Sequence[Object]) -> Iterator[ObjectPatch]:
     """The end of each pause that was made for a Machine, be it gone or not."""
     for each in machine_sets:
         if _paused_for(each):
-            yield Patch(MACHINE_SETS, name_of(each), {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE: None}}})
+            yield ObjectPatch(
+                MACHINE_SETS, name_of(each), {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE: None}}}
+            )
 
 
 def _paused_for(machine_set: Object) -> str:
     return text(machine_set, "metadata", "annotations", FOR_MACHINE)
 
 
-def _let_go(machine: Object, machine_set: Object | None, limit: str, now: float) -> Iterator[Patch]:
+def _let_go(machine: Object, machine_set: Object | None, limit: str, now: float) -> Iterator[ObjectPatch]:
     name = name_of(machine)
     if not nanoseconds(limit):
         # To Cluster API this means for ever, too.
         return
-    timeout = Patch(MACHINES, name, {"spec": {"nodeDeletionTimeout": limit}})
+    timeout = ObjectPatch(MACHINES, name, {"spec": {"nodeDeletionTimeout": limit}})
     if machine_set is None or is_deleted(machine_set):
         yield timeout
         return
@@ -91,8 +93,8 @@ def _let_go(machine: Object, machine_set: Object | None, limit: str, now: float)
     if not _only_the_node_is_left(machine) or began is None or now - began < (nanoseconds(limit) or 0) / 10**9:
         return
     notes = {PAUSED: "true", FOR_MACHINE: name}
-    yield Patch(MACHINE_SETS, name_of(machine_set), {"metadata": {"annotations": notes}})
-    yield Patch(
+    yield ObjectPatch(MACHINE_SETS, name_of(machine_set), {"metadata": {"annotations": notes}})
+    yield ObjectPatch(
         timeout.kind,
         name,
         timeout.body,

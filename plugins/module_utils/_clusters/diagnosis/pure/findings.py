@@ -47,7 +47,7 @@ PATIENCE: Mapping[str, float] = {"user": 300.0, "operator": 900.0, "provider": 6
 
 
 @dataclass(frozen=True)
-class Complaint:
+class DiagnosisFinding:
     """One thing that is wrong, or that is waited for."""
 
     object: str
@@ -81,11 +81,11 @@ class Complaint:
         }
 
 
-def complaint(finding: Finding, label: str, since: str, now: float, turn: str = "") -> Complaint:
+def complaint(finding: Finding, label: str, since: str, now: float, turn: str = "") -> DiagnosisFinding:
     """What was found on the way to a goal, as a complaint."""
     whose = turn or turn_of(finding)
     verdict, hint = finding.meaning.verdict, finding.meaning.hint
-    return Complaint(
+    return DiagnosisFinding(
         label,
         _sentence(f"{finding.meaning.subject}: {finding.final}" if finding.final else finding.line),
         whose,
@@ -152,9 +152,9 @@ def turn_of(finding: Finding) -> str:
 # -- putting together ------------------------------------------------------------------------------------------------
 
 
-def in_order(found: Sequence[Complaint]) -> list[Complaint]:
+def in_order(found: Sequence[DiagnosisFinding]) -> list[DiagnosisFinding]:
     """Errors first; of those that weigh the same, in the order in which they were looked for: causes before effects."""
-    told: dict[tuple[str, str], Complaint] = {}
+    told: dict[tuple[str, str], DiagnosisFinding] = {}
     for one in found:
         told.setdefault((one.object, one.what), one)
     order = list(SEVERITIES)

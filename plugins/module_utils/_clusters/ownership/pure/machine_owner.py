@@ -29,7 +29,7 @@ LEAVING = frozenset({Status.RELEASING, Status.DISK_ERASING})
 
 
 @dataclass(frozen=True)
-class Belonging:
+class MachineOwner:
     """A verdict out of VERDICTS, and why, as the end of a sentence."""
 
     verdict: str
@@ -37,7 +37,7 @@ class Belonging:
 
 
 @dataclass(frozen=True)
-class Named:
+class MachineNames:
     """How Kubernetes names a machine of MAAS."""
 
     maas_machine: Object
@@ -74,15 +74,15 @@ def zone_of(maas_machine: Object) -> str:
         return ""
 
 
-def belonging(machine: Mapping[str, Any] | None, named: Named, owners: Collection[str]) -> Belonging:
+def belonging(machine: Mapping[str, Any] | None, named: MachineNames, owners: Collection[str]) -> MachineOwner:
     """Whose the machine is now. `owners` are the users of MAAS in whose name the cluster's provider may act."""
     if machine is None:
-        return Belonging("gone", "MAAS does not know it")
+        return MachineOwner("gone", "MAAS does not know it")
     status = Status(machine["status"])
     if status in LEAVING:
-        return Belonging("leaving", f"it is {status.label} already")
+        return MachineOwner("leaving", f"it is {status.label} already")
     if status not in HELD or not machine.get("owner"):
-        return Belonging("free", f"it is {status.label}, and nobody holds it")
+        return MachineOwner("free", f"it is {status.label}, and nobody holds it")
     marked = marked_for(machine, named.cluster)
     if marked is not None:
         return marked
@@ -90,77 +90,77 @@ def belonging(machine: Mapping[str, Any] | None, named: Named, owners: Collectio
         found = clue(machine, named, owners)
         if found is not None:
             return found
-    return Belonging("ours", "all that is known of it fits")
+    return MachineOwner("ours", "all that is known of it fits")
 
 
-def marked_for(machine: Mapping[str, Any], cluster: str) -> Belonging | None:
+def marked_for(machine: Mapping[str, Any], cluster: str) -> MachineOwner | None:
     """Whose a machine is by what MAAS has it marked with; None for one without a mark, and for one that is free."""
     if Status(machine["status"]) not in HELD or not machine.get("owner"):
         return None
     marked, claim = str((machine.get("workload_annotations") or {}).get(CLUSTER) or ""), claim_of(machine)
     if marked == cluster:
-        return Belonging("ours", "MAAS has it marked as this cluster's")
+        return MachineOwner("ours", "MAAS has it marked as this cluster's")
     if marked:
-        return Belonging("foreign", f"MAAS has it marked as a machine of hosted cluster {marked}")
-    return Belonging("foreign", f"the claim {claim} holds it") if claim else None
+        return MachineOwner("foreign", f"MAAS has it marked as a machine of hosted cluster {marked}")
+    return MachineOwner("foreign", f"the claim {claim} holds it") if claim else None
 
 
 # -- without a mark: what is known is compared ---------------------------------------------------------
 
 
-def _owner(machine: Mapping[str, Any], _named: Named, owners: Collection[str]) -> Belonging | None:
+def _owner(machine: Mapping[str, Any], _named: MachineNames, owners: Collection[str]) -> MachineOwner | None:
     owner = machine["owner"]
     if not owners or owner in owners:
         return None
-    return Belonging("foreign", f"the MAAS user {owner} holds it, and not {' or '.join(sorted(owners))}")
+    return MachineOwner("foreign", f"the MAAS user {owner} holds it, and not {' or '.join(sorted(owners))}")
 
 
-def _image(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
+def _image(machine: Mapping[str, Any], named: MachineNames, _owners: Collection[str]) -> MachineOwner | None:
     wished = str(named.spec.get("image") or "")
     if Status(machine["status"]) not in (Status.DEPLOYED, Status.DEPLOYING, Status.FAILED_DEPLOYMENT) or not wished:
         return None
     installed = f"{machine.get('osystem')}/{machine.get('distro_series')}"
     if wished in (installed, machine.get("distro_series")) or not machine.get("distro_series"):
         return None
-    return Belonging("foreign", f"it runs {installed}, and {named.name} asks for {wished}")
+    return MachineOwner("foreign", f"it runs {installed}, and {named.name} asks for {wished}")
 
 
-def _hostname(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
+def _hostname(machine: Mapping[str, Any], named: MachineNames, _owners: Collection[str]) -> MachineOwner | None:
     known_as = str(named.status.get("hostname") or "")
     if not known_as or known_as.partition(".")[0] == machine.get("hostname"):
         return None
-    return Belonging("foreign", f"MAAS calls it {machine.get('hostname')}, and {named.name} {known_as}")
+    return MachineOwner("foreign", f"MAAS calls it {machine.get('hostname')}, and {named.name} {known_as}")
 
 
-def _node(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
+def _node(machine: Mapping[str, Any], named: MachineNames, _owners: Collection[str]) -> MachineOwner | None:
     if not named.node:
         return None
     if named.node.split(".")[0] == machine.get("hostname"):
-        return Belonging("ours", f"it is the cluster's node {named.node}")
-    return Belonging("foreign", f"MAAS calls it {machine.get('hostname')}, and the cluster's node is {named.node}")
+        return MachineOwner("ours", f"it is the cluster's node {named.node}")
+    return MachineOwner("foreign", f"MAAS calls it {machine.get('hostname')}, and the cluster's node is {named.node}")
 
 
-def _rivals(_machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
+def _rivals(_machine: Mapping[str, Any], named: MachineNames, _owners: Collection[str]) -> MachineOwner | None:
     if not named.rivals:
         return None
-    return Belonging("unsure", f"MaasMachine {' and '.join(named.rivals)} names it as well")
+    return MachineOwner("unsure", f"MaasMachine {' and '.join(named.rivals)} names it as well")
 
 
-def _failed(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
+def _failed(machine: Mapping[str, Any], named: MachineNames, _owners: Collection[str]) -> MachineOwner | None:
     """The provider gives back what it could not deploy. What it took instead is not Deployed before it says so."""
     if not named.deployment_failed or Status(machine["status"]) is not Status.DEPLOYED:
         return None
-    return Belonging("unsure", f"the provider has given it back after a deployment that failed ({named.name})")
+    return MachineOwner("unsure", f"the provider has given it back after a deployment that failed ({named.name})")
 
 
-def _zone(machine: Mapping[str, Any], named: Named, _owners: Collection[str]) -> Belonging | None:
+def _zone(machine: Mapping[str, Any], named: MachineNames, _owners: Collection[str]) -> MachineOwner | None:
     then, now = zone_of(named.maas_machine), str((machine.get("zone") or {}).get("name") or "")
     if not then or not now or then == now:
         return None
-    return Belonging("unsure", f"it is in zone {now}, and the provider took it from {then}")
+    return MachineOwner("unsure", f"it is in zone {now}, and the provider took it from {then}")
 
 
-Clue = Callable[[Mapping[str, Any], Named, Collection[str]], "Belonging | None"]
+Clue = Callable[[Mapping[str, Any], MachineNames, Collection[str]], "MachineOwner | None"]
 
 # The surest first: the first that says something decides.
 CLUES: Sequence[Clue] = (_owner, _image, _hostname, _node, _rivals, _failed, _zone)

@@ -23,8 +23,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MAAS_MACHINES,
     MACHINES,
     PAUSED,
-    Kind,
     Object,
+    ObjectKind,
 )
 
 # On what we have paused: under which name.
@@ -36,7 +36,7 @@ CLUSTER = "cluster.x-k8s.io/cluster-name"
 class Part:
     """One of the objects that stand for a machine."""
 
-    kind: Kind
+    kind: ObjectKind
     body: Object
 
     @property
@@ -58,7 +58,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Owned:
+class ClusterApiMachine:
     """A machine of MAAS that Cluster API has, by the objects that stand for it."""
 
     system_id: str
@@ -89,7 +89,7 @@ class Owned:
 
 
 @dataclass(frozen=True)
-class Patch:
+class PausePatch:
     """The beginning or the end of the pause of one object."""
 
     part: Part
@@ -106,35 +106,39 @@ class Patch:
         return Step("pause" if begins else "continue", label, "", {"paused": not begins}, {"paused": begins})
 
 
-def owned(maas_machines: Sequence[Object], machines: Sequence[Object], system_ids: Collection[str]) -> list[Owned]:
+def owned(
+    maas_machines: Sequence[Object], machines: Sequence[Object], system_ids: Collection[str]
+) -> list[ClusterApiMachine]:
     """Those of the machines that Cluster API has. A stale providerID may name one twice: then both are meant."""
     by_reference: dict[tuple[str, str], Object] = {}
     for body in machines:
         reference = at(body, "spec", "infrastructureRef") or {}
         if reference.get("kind") == MAAS_MACHINES.name:
             by_reference[text(body, "metadata", "namespace"), str(reference.get("name"))] = body
-    found: dict[str, list[Owned]] = defaultdict(list)
+    found: dict[str, list[ClusterApiMachine]] = defaultdict(list)
     for body in maas_machines:
         system_id = system_id_of(body)
         if system_id in system_ids:
             own = by_reference.get((text(body, "metadata", "namespace"), name_of(body)))
             found[system_id].append(
-                Owned(system_id, Part(MAAS_MACHINES, body), Part(MACHINES, own) if own is not None else None)
+                ClusterApiMachine(
+                    system_id, Part(MAAS_MACHINES, body), Part(MACHINES, own) if own is not None else None
+                )
             )
     return [one for system_id in sorted(found) for one in found[system_id]]
 
 
-def beginnings(several: Sequence[Owned], name: str) -> list[Patch]:
+def beginnings(several: Sequence[ClusterApiMachine], name: str) -> list[PausePatch]:
     """What is to be paused. What others have paused stays theirs, so that the end of our pause does not end theirs."""
     annotations = {PAUSED: "true", PAUSED_AS: name}
     parts = [part for one in several if not one.leaves for part in one.parts]
-    return [Patch(part, annotations) for part in parts if not part.is_paused]
+    return [PausePatch(part, annotations) for part in parts if not part.is_paused]
 
 
-def ends(maas_machines: Sequence[Object], machines: Sequence[Object], name: str) -> list[Patch]:
+def ends(maas_machines: Sequence[Object], machines: Sequence[Object], name: str) -> list[PausePatch]:
     """What we have paused under that name, in the order in which it may go on."""
     parts = [
         *(Part(MAAS_MACHINES, body) for body in maas_machines),
         *(Part(MACHINES, body) for body in machines),
     ]
-    return [Patch(part, {PAUSED: None, PAUSED_AS: None}) for part in parts if part.paused_as == name]
+    return [PausePatch(part, {PAUSED: None, PAUSED_AS: None}) for part in parts if part.paused_as == name]

@@ -23,9 +23,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     condition,
     meaning_of,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import Patch
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import ObjectPatch
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import Sight
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, is_deleted, name_of, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     GIVEN_UP,
@@ -39,7 +39,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 FINALIZER = "maasmachine.infrastructure.cluster.x-k8s.io"
 
 
-def endless(seen: Sight, pools: Collection[str] = ()) -> list[Object]:
+def endless(seen: ClusterSnapshot, pools: Collection[str] = ()) -> list[Object]:
     """The MaasMachines of these node pools, or of all, whose deployment is refused and tried again without end."""
     chosen = [pool for name, pool in seen.pools.items() if not pools or name in pools]
     names = {_maas_machine_name(machine) for pool in chosen for machine in machines_of(seen, pool)}
@@ -54,7 +54,7 @@ def _is_endless(body: Object) -> bool:
     return meaning.loops and meaning.verdict in ("grace", "stop")
 
 
-def patches(seen: Sight) -> Iterator[Patch]:
+def patches(seen: ClusterSnapshot) -> Iterator[ObjectPatch]:
     """What is to be done while a task waits."""
     machines = {_maas_machine_name(machine): machine for machine in seen.machines}
     for body in seen.maas_machines:
@@ -71,13 +71,13 @@ def patches(seen: Sight) -> Iterator[Patch]:
             )
 
 
-def pause(body: Object, said: str = "") -> Patch:
+def pause(body: Object, said: str = "") -> ObjectPatch:
     """End the tries; the next run continues them."""
     why = text(condition(body, "MachineDeployed"), "reason") or "refused"
     return _annotation(body, {PAUSED: "true", GIVEN_UP: why}, said)
 
 
-def takeover(body: Object, whose: str) -> Patch:
+def takeover(body: Object, whose: str) -> ObjectPatch:
     """Keep the provider from a machine that the MaasMachine names and somebody else has."""
     system_id = system_id_of(body)
     said = f"paused, as it names {system_id}, which is not this cluster's: {whose}"
@@ -93,7 +93,7 @@ def is_given_up(body: Object) -> bool:
     return is_paused(body) and at(body, "metadata", "annotations", GIVEN_UP) is not None
 
 
-def resumption(body: Object, going: bool) -> Patch:
+def resumption(body: Object, going: bool) -> ObjectPatch:
     """End our pause of a deployment that was refused."""
     said = "continued, so that it can go" if going else "continued: an earlier run had paused it when it gave up"
     patch = _annotation(body, {PAUSED: None, GIVEN_UP: None}, said)
@@ -102,7 +102,7 @@ def resumption(body: Object, going: bool) -> Patch:
     return replace(patch, body={"metadata": metadata, "spec": {"providerID": None, "systemID": None}})
 
 
-def _abandonments(body: Object) -> Iterator[Patch]:
+def _abandonments(body: Object) -> Iterator[ObjectPatch]:
     """One that names a machine of somebody else goes without the provider, which would release that machine."""
     finalizers = at(body, "metadata", "finalizers") or []
     if is_deleted(body) and FINALIZER in finalizers:
@@ -111,12 +111,12 @@ def _abandonments(body: Object) -> Iterator[Patch]:
             "resourceVersion": text(body, "metadata", "resourceVersion"),
         }
         said = f"machine {name_of(body)}: let go without a release, as its machine is not this cluster's"
-        yield Patch(MAAS_MACHINES, name_of(body), {"metadata": metadata}, said)
+        yield ObjectPatch(MAAS_MACHINES, name_of(body), {"metadata": metadata}, said)
 
 
-def _annotation(body: Object, annotations: dict[str, str | None], said: str) -> Patch:
+def _annotation(body: Object, annotations: dict[str, str | None], said: str) -> ObjectPatch:
     line = f"machine {name_of(body)}: {said}" if said else ""
-    return Patch(MAAS_MACHINES, name_of(body), {"metadata": {"annotations": annotations}}, line)
+    return ObjectPatch(MAAS_MACHINES, name_of(body), {"metadata": {"annotations": annotations}}, line)
 
 
 def _maas_machine_name(machine: Object) -> str:

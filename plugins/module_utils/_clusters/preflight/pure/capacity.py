@@ -31,7 +31,7 @@ SET_LABEL = "cluster.x-k8s.io/set-name"
 
 
 @dataclass(frozen=True)
-class Ask:
+class MachineDemand:
     """Machines that a node pool asks for and has not got."""
 
     owner: str
@@ -81,7 +81,7 @@ def constraints_of_machine(maas_machine: Object) -> Constraints:
     return constraints_of({**wanted, "minCpu": spec.get("minCPU"), "minMemory": spec.get("minMemory")})
 
 
-def ask_of(pool: Object, maas_machines: Sequence[Object]) -> Ask | None:
+def ask_of(pool: Object, maas_machines: Sequence[Object]) -> MachineDemand | None:
     """What a NodePool still asks for; None if machines of MAAS are not its business, or it is on its way out."""
     metadata, spec = pool["metadata"], pool["spec"]
     platform = spec.get("platform") or {}
@@ -93,7 +93,7 @@ def ask_of(pool: Object, maas_machines: Sequence[Object]) -> Ask | None:
     # Where the autoscaler decides, only its Machines tell how many it wants.
     wanted = max(scaling.get("min", 0), len(own)) if scaling else spec.get("replicas") or 0
     owner = f"{metadata['namespace']}/{spec['clusterName']}"
-    return Ask(owner, metadata["name"], max(wanted - len(got), 0), constraints_of(platform.get("maas") or {}))
+    return MachineDemand(owner, metadata["name"], max(wanted - len(got), 0), constraints_of(platform.get("maas") or {}))
 
 
 def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
@@ -110,7 +110,7 @@ def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
     ]
 
 
-def announced(cluster: Object, pools: Sequence[Object], now: float) -> list[Ask]:
+def announced(cluster: Object, pools: Sequence[Object], now: float) -> list[MachineDemand]:
     """What a hosted cluster that is being installed says that its node pools will ask for, of those not yet there.
 
     `now` is in seconds since 1970: node pools that do not come within their time are not waited for. Whoever may change
@@ -128,7 +128,7 @@ def announced(cluster: Object, pools: Sequence[Object], now: float) -> list[Ask]
         return []
     owner = f"{metadata['namespace']}/{metadata['name']}"
     return [
-        Ask(owner, name, count, constraints, announced=True)
+        MachineDemand(owner, name, count, constraints, announced=True)
         for name, count, constraints in filter(None, map(_understood, _entries(cluster)))
         if name not in there
     ]
@@ -180,7 +180,7 @@ def is_elder(one: Object, other: Object) -> bool:
     return _age(one) < _age(other)
 
 
-def allotted(asks: Sequence[Ask], machines: Sequence[Machine]) -> list[int]:
+def allotted(asks: Sequence[MachineDemand], machines: Sequence[Machine]) -> list[int]:
     """How many of these machines each ask gets. Earlier ones go first, and what they have stays theirs.
 
     Machines that fit the same asks are alike, so that a handful of numbers stand for a thousand machines.

@@ -75,7 +75,7 @@ HIDDEN = "hidden"
 
 
 @dataclass(frozen=True)
-class Entry:
+class InstalledObject:
     """One object of a record; `ours` when it was not there before."""
 
     api: str
@@ -111,10 +111,10 @@ class Entry:
 Key = tuple[str, str, str, str]
 
 
-def entry_of(body: Object) -> Entry:
+def entry_of(body: Object) -> InstalledObject:
     """The object's identity, from the object."""
     metadata = body["metadata"]
-    return Entry(body["apiVersion"], body["kind"], metadata.get("namespace") or "", metadata["name"])
+    return InstalledObject(body["apiVersion"], body["kind"], metadata.get("namespace") or "", metadata["name"])
 
 
 def checked(documents: Iterable[Any]) -> list[Object]:
@@ -193,7 +193,7 @@ def _field(schema: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
 # -- the record ---------------------------------------------------------------------------------------------------
 
 
-def record_body(name: str, namespace: str, entries: Sequence[Entry]) -> Object:
+def record_body(name: str, namespace: str, entries: Sequence[InstalledObject]) -> Object:
     """The ConfigMap that holds the record."""
     lines = [
         json.dumps({"apiVersion": e.api, "kind": e.kind, "namespace": e.namespace, "name": e.name, "ours": e.ours})
@@ -207,13 +207,13 @@ def record_body(name: str, namespace: str, entries: Sequence[Entry]) -> Object:
     }
 
 
-def recorded(body: Object | None) -> list[Entry]:
+def recorded(body: Object | None) -> list[InstalledObject]:
     """What a record says; nothing without one. A Failure for a ConfigMap that is none."""
     if body is None:
         return []
     try:
         return [
-            Entry(each["apiVersion"], each["kind"], each["namespace"], each["name"], bool(each["ours"]))
+            InstalledObject(each["apiVersion"], each["kind"], each["namespace"], each["name"], bool(each["ours"]))
             for each in json.loads(body["data"][RECORD_KEY])
         ]
     except (KeyError, TypeError, ValueError):
@@ -226,7 +226,9 @@ def recorded(body: Object | None) -> list[Entry]:
         ) from None
 
 
-def to_record(wished: Sequence[Entry], record: Sequence[Entry], there: Mapping[Key, bool]) -> list[Entry]:
+def to_record(
+    wished: Sequence[InstalledObject], record: Sequence[InstalledObject], there: Mapping[Key, bool]
+) -> list[InstalledObject]:
     """What the record must say before the first write: what is not there yet will be ours.
 
     Objects that a new version has no more stay in it until they are gone, if they are ours.
@@ -238,7 +240,7 @@ def to_record(wished: Sequence[Entry], record: Sequence[Entry], there: Mapping[K
     return [*made, *outdated(wished, record)]
 
 
-def outdated(wished: Sequence[Entry], record: Sequence[Entry]) -> list[Entry]:
+def outdated(wished: Sequence[InstalledObject], record: Sequence[InstalledObject]) -> list[InstalledObject]:
     """What an earlier version installed, and the present one does not have."""
     keys = {entry.key for entry in wished}
     return [entry for entry in record if entry.ours and entry.key not in keys]

@@ -22,7 +22,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Wish:
+class TrustSpec:
     """A certificate, and the rights that it is to give. None means: as it is."""
 
     fingerprint: str
@@ -70,13 +70,13 @@ def part_of_fingerprint(text: str) -> str:
 # -- certificates ----------------------------------------------------------------------------------
 
 
-def to_change(wish: Wish, found: Mapping[str, Any]) -> dict[str, Any]:
+def to_change(wish: TrustSpec, found: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are not as they are asked for."""
     present = _rights_of(found)
     return {name: value for name, value in wish.rights.items() if present.get(name) != value}
 
 
-def plan(wish: Wish, found: Mapping[str, Any] | None) -> Plan:
+def plan(wish: TrustSpec, found: Mapping[str, Any] | None) -> Plan:
     if found is None:
         return Plan([Step("create", wish.label, after={"fingerprint": wish.fingerprint, **wish.rights})])
     differing = to_change(wish, found)
@@ -86,13 +86,13 @@ def plan(wish: Wish, found: Mapping[str, Any] | None) -> Plan:
     return Plan([Step("update", wish.label, reason=", ".join(differing), before=before, after={**before, **differing})])
 
 
-def plan_removal(wish: Wish, found: Mapping[str, Any] | None) -> Plan:
+def plan_removal(wish: TrustSpec, found: Mapping[str, Any] | None) -> Plan:
     if found is None:
         return Plan()
     return Plan([Step("delete", wish.label, before={"fingerprint": found["fingerprint"], **_rights_of(found)})])
 
 
-def predicted(wish: Wish, found: Mapping[str, Any] | None) -> dict[str, Any]:
+def predicted(wish: TrustSpec, found: Mapping[str, Any] | None) -> dict[str, Any]:
     """A certificate as it would be: the same keys, unknown values null."""
     new: dict[str, Any] = {"fingerprint": wish.fingerprint, "type": "client", "certificate": None, "name": None}
     return {**(found or {**new, "restricted": False, "projects": []}), **wish.rights, "predicted": True}
@@ -106,7 +106,7 @@ def _rights_of(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def unknown(wish: Wish, endpoint: str) -> Failure:
+def unknown(wish: TrustSpec, endpoint: str) -> Failure:
     return Failure(
         "not_found",
         f"LXD at {endpoint} does not know the {wish.label}.",
@@ -116,7 +116,7 @@ def unknown(wish: Wish, endpoint: str) -> Failure:
     )
 
 
-def cut_off(wish: Wish, endpoint: str) -> Failure:
+def cut_off(wish: TrustSpec, endpoint: str) -> Failure:
     return Failure(
         "conflict",
         f"The {wish.label} cannot be removed: it is the one with which LXD at {endpoint} was asked to.",

@@ -23,7 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pu
     vlan_name,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import MAC
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Kind, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status, StatusKind
 
 STATIC, AUTO, DHCP, LINK_UP = "static", "auto", "dhcp", "link_up"
 MODES = (STATIC, AUTO, DHCP, LINK_UP)
@@ -58,7 +58,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Nic:
+class NetworkInterface:
     """An interface of a machine or device, and its links."""
 
     node: str
@@ -76,7 +76,7 @@ class Nic:
     locked: bool = False
 
     @classmethod
-    def of(cls, node: Mapping[str, Any], found: Mapping[str, Any]) -> Nic:
+    def of(cls, node: Mapping[str, Any], found: Mapping[str, Any]) -> NetworkInterface:
         vlan = found.get("vlan") or {}
         gateways = [one.get("link_id") for one in (node.get("default_gateways") or {}).values()]
         bonds = [one["name"] for one in node.get("interface_set") or () if one.get("type") == "bond"]
@@ -132,7 +132,7 @@ def find_nic(node: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Wish:
+class LinkSpec:
     """The link that an interface shall have. Without an address, MAAS chooses one for a static link."""
 
     mode: str
@@ -196,7 +196,7 @@ def static_address(ip: str | None, subnet: Subnet | None) -> str:
 # -- deciding --------------------------------------------------------------------------------------
 
 
-class Op(Enum):
+class LinkOp(Enum):
     """The requests that change links."""
 
     LINK = "link_subnet"
@@ -205,24 +205,24 @@ class Op(Enum):
 
 
 @dataclass(frozen=True)
-class Move:
+class LinkAction:
     """One request. `alone`: with it, all other links go."""
 
-    op: Op
+    op: LinkOp
     link: Link | None = None
     alone: bool = False
     gateway: bool = False
 
 
 @dataclass(frozen=True)
-class Decision:
+class LinksPlan:
     """The moves in their order, and what they come to."""
 
-    moves: Sequence[Move] = ()
+    moves: Sequence[LinkAction] = ()
     plan: Plan = field(default_factory=Plan)
 
 
-def decide(nic: Nic, wish: Wish) -> Decision:
+def decide(nic: NetworkInterface, wish: LinkSpec) -> LinksPlan:
     """How the interface comes to have the wished link."""
     fitting = next((link for link in nic.links if wish.fits(link)), None)
     others = [link for link in nic.real if link is not fitting]
@@ -235,16 +235,16 @@ def decide(nic: Nic, wish: Wish) -> Decision:
     _refuse_link(nic, wish, [link for link in others if link not in going])
     gateway = wish.gateway or (wish.mode in ADDRESSED and any(link.gateway for link in stale))
     if moved or (going and len(going) == len(others)):
-        moves = [Move(Op.LINK, alone=True, gateway=gateway)]
+        moves = [LinkAction(LinkOp.LINK, alone=True, gateway=gateway)]
     else:
         # MAAS does not give an address twice, not even to the same interface.
         clashing = [link for link in going if wish.ip and link.ip == wish.ip]
         rest = [link for link in going if link not in clashing]
-        moves = [*_unlinking(clashing), Move(Op.LINK, gateway=gateway), *_unlinking(rest)]
-    return Decision(moves, _plan_of_link(nic, {**wish.shown, "default_gateway": gateway}, stale, going))
+        moves = [*_unlinking(clashing), LinkAction(LinkOp.LINK, gateway=gateway), *_unlinking(rest)]
+    return LinksPlan(moves, _plan_of_link(nic, {**wish.shown, "default_gateway": gateway}, stale, going))
 
 
-def decide_removal(nic: Nic, subnet: Subnet | None, ip: str, purge: bool) -> Decision:
+def decide_removal(nic: NetworkInterface, subnet: Subnet | None, ip: str, purge: bool) -> LinksPlan:
     """How the interface comes to have no such link. The last one leaves a LINK_UP behind, which is none."""
     going = [
         link
@@ -254,45 +254,47 @@ def decide_removal(nic: Nic, subnet: Subnet | None, ip: str, purge: bool) -> Dec
     ]
     if going:
         _refuse_change(nic)
-    return Decision(_unlinking(going), Plan([_unlink_step(nic, link) for link in going]))
+    return LinksPlan(_unlinking(going), Plan([_unlink_step(nic, link) for link in going]))
 
 
-def _kept(nic: Nic, wish: Wish, fitting: Link, going: Sequence[Link]) -> Decision:
+def _kept(nic: NetworkInterface, wish: LinkSpec, fitting: Link, going: Sequence[Link]) -> LinksPlan:
     """The link is there: others go, and it may become the way out."""
     moves, steps = _unlinking(going), [_unlink_step(nic, link) for link in going]
     if wish.gateway and not fitting.gateway:
-        moves.append(Move(Op.GATEWAY, fitting))
+        moves.append(LinkAction(LinkOp.GATEWAY, fitting))
         after = {**fitting.shown, "default_gateway": True}
         steps.append(Step("update", _label(nic), "default_gateway", fitting.shown, after))
     if moves:
         _refuse_change(nic)
         _refuse_gateway(nic, wish)
-    return Decision(moves, Plan(steps))
+    return LinksPlan(moves, Plan(steps))
 
 
-def _unlinking(links: Iterable[Link]) -> list[Move]:
-    return [Move(Op.UNLINK, link) for link in links]
+def _unlinking(links: Iterable[Link]) -> list[LinkAction]:
+    return [LinkAction(LinkOp.UNLINK, link) for link in links]
 
 
-def _plan_of_link(nic: Nic, after: Mapping[str, Any], stale: Sequence[Link], going: Sequence[Link]) -> Plan:
+def _plan_of_link(
+    nic: NetworkInterface, after: Mapping[str, Any], stale: Sequence[Link], going: Sequence[Link]
+) -> Plan:
     before = stale[0].shown if stale else {}
     changed = [name for name in after if before and after[name] != before[name]]
     link = Step("update" if stale else "create", _label(nic), ", ".join(changed), before, after)
     return Plan([link, *(_unlink_step(nic, one) for one in going if one not in stale[:1])])
 
 
-def _unlink_step(nic: Nic, link: Link) -> Step:
+def _unlink_step(nic: NetworkInterface, link: Link) -> Step:
     return Step("delete", _label(nic), before=link.shown)
 
 
-def _label(nic: Nic) -> str:
+def _label(nic: NetworkInterface) -> str:
     return f"interface_link {nic.node} {nic.name}"
 
 
 # -- refusing --------------------------------------------------------------------------------------
 
 
-def _refuse_change(nic: Nic) -> None:
+def _refuse_change(nic: NetworkInterface) -> None:
     """Where MAAS lets nobody change the network of a machine."""
     if nic.locked:
         raise _cannot(nic, "the machine is locked", "Unlock it first with locked: false of the module machine.")
@@ -303,7 +305,7 @@ def _refuse_change(nic: Nic) -> None:
     hint = "Bring it to Ready first with the module machine."
     if nic.status is Status.DEPLOYED:
         hint = "Make links before a machine is deployed, or release it first with state: ready of the module machine."
-    elif nic.status.kind is Kind.TRANSITIONAL:
+    elif nic.status.kind is StatusKind.TRANSITIONAL:
         hint = "Wait until it is through."
     words = [status.label for status in CHANGEABLE]
     allowed = f"{', '.join(words[:-1])} or {words[-1]}"
@@ -311,13 +313,13 @@ def _refuse_change(nic: Nic) -> None:
     raise _cannot(nic, why, hint)
 
 
-def _refuse_gateway(nic: Nic, wish: Wish) -> None:
+def _refuse_gateway(nic: NetworkInterface, wish: LinkSpec) -> None:
     if wish.gateway and wish.subnet is not None and not wish.subnet.gateway:
         why = f"{wish.subnet.cidr} has no gateway that could be the default one"
         raise _cannot(nic, why, "Set the gateway of the subnet in MAAS, or leave default_gateway out.")
 
 
-def _refuse_link(nic: Nic, wish: Wish, staying: Sequence[Link]) -> None:
+def _refuse_link(nic: NetworkInterface, wish: LinkSpec, staying: Sequence[Link]) -> None:
     """What MAAS refuses, and what it would do unasked."""
     _refuse_gateway(nic, wish)
     if wish.subnet is not None and nic.vlan not in (None, wish.subnet.vlan) and not wish.change_vlan:
@@ -329,7 +331,7 @@ def _refuse_link(nic: Nic, wish: Wish, staying: Sequence[Link]) -> None:
         raise _cannot(nic, f"mode: {wish.mode} would end {told}", "Set purge: true if that may go.")
 
 
-def _gives_way(link: Link, wish: Wish) -> bool:
+def _gives_way(link: Link, wish: LinkSpec) -> bool:
     """LINK_UP stands alone, and of DHCP there is one link, which goes for an address of the same IP version."""
     if wish.mode == LINK_UP:
         return True
@@ -347,6 +349,6 @@ def _told(link: Link) -> str:
     return f"its {link.mode} link{f' ({where})' if where else ''}"
 
 
-def _cannot(nic: Nic, why: str, hint: str) -> Failure:
+def _cannot(nic: NetworkInterface, why: str, hint: str) -> Failure:
     message = f"{nic.label} cannot be linked: {why}."
     return Failure("conflict", message, object=nic.label, reason=why, hint=hint)

@@ -251,7 +251,7 @@ def fqdn(label: str, domain: str) -> str:
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class AddressConflict:
     """Why an address cannot be had."""
 
     # As a sentence goes on after "it is".
@@ -297,18 +297,20 @@ class Occupancy:
         """What DHCP keeps for a MAC address, if that is another address."""
         return next((lease for lease in self.leases if lease.mac == mac and lease.ip != ip), None)
 
-    def obstacle(self, ip: str, mine: Callable[[Use], bool] = nobody) -> Obstacle | None:
+    def obstacle(self, ip: str, mine: Callable[[Use], bool] = nobody) -> AddressConflict | None:
         """What keeps an address from being had; what is `mine` is no obstacle."""
         subnet = self.subnet_of(ip)
         if subnet is None:
-            return Obstacle("in no subnet that MAAS has", "Create its subnet in MAAS, or correct it.", "not_found")
+            return AddressConflict(
+                "in no subnet that MAAS has", "Create its subnet in MAAS, or correct it.", "not_found"
+            )
         if subnet.is_an_end(ip):
-            return Obstacle(f"the network or broadcast address of {subnet.cidr}", "Choose another address.")
+            return AddressConflict(f"the network or broadcast address of {subnet.cidr}", "Choose another address.")
         if ip == subnet.gateway:
-            return Obstacle(f"the gateway of {subnet.cidr}", "Choose another address.")
+            return AddressConflict(f"the gateway of {subnet.cidr}", "Choose another address.")
         dynamic = next((one for one in self.ranges if ip in one), None)
         if dynamic is not None:
             text = f"in the dynamic range {dynamic.first} to {dynamic.last}, out of which DHCP gives to anybody"
-            return Obstacle(text, "Choose an address outside of it.")
+            return AddressConflict(text, "Choose an address outside of it.")
         other = next((use for use in self.users_of(ip) if not mine(use)), None)
-        return Obstacle(other.who, other.way_out) if other is not None else None
+        return AddressConflict(other.who, other.way_out) if other is not None else None

@@ -15,7 +15,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import networks
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure import disks
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.disks import Disk
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.disks import DiskConstraint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 
 Machine = Mapping[str, Any]
@@ -54,7 +54,7 @@ class Constraints:
     arch: tuple[str, ...] = ()
     cpu: float | None = None
     memory: int | None = None  # MiB
-    storage: tuple[Disk, ...] = ()
+    storage: tuple[DiskConstraint, ...] = ()
     subnets: tuple[str, ...] = ()
     not_subnets: tuple[str, ...] = ()
     fabrics: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ HINT = "Write LABEL:SIZE(TAG,TAG) such as root:100GB(ssd), or a dictionary with 
 
 
 @dataclass(frozen=True)
-class Disk:
+class DiskConstraint:
     """One disk that a machine has to have. MAAS takes the first of several as the one with the root file system."""
 
     size: int  # bytes
@@ -39,7 +39,7 @@ class Disk:
         return sizes.text(self.size) + (f" ({', '.join(self.tags)})" if self.tags else "")
 
 
-def parse(value: object) -> tuple[Disk, ...]:
+def parse(value: object) -> tuple[DiskConstraint, ...]:
     """The disks that the option `storage` asks for."""
     if value is None:
         return ()
@@ -54,7 +54,7 @@ def parse(value: object) -> tuple[Disk, ...]:
     return found
 
 
-def why_not(machine: Mapping[str, Any], wanted: tuple[Disk, ...]) -> list[str]:
+def why_not(machine: Mapping[str, Any], wanted: tuple[DiskConstraint, ...]) -> list[str]:
     """The disks that a machine lacks, in plain words."""
     # As MAAS chooses: the first is the root disk; of the others, those with the most tags choose first.
     lacking = []
@@ -97,14 +97,14 @@ def _key(device: Mapping[str, Any]) -> object:
     return (device.get("type"), device.get("id"))
 
 
-def _from_text(value: object) -> Disk:
+def _from_text(value: object) -> DiskConstraint:
     found = None if isinstance(value, bool) else WRITTEN.fullmatch(str(value).strip())
     if found is None:
         raise _wrong(value)
     return _disk(value, found["label"], found["size"], (found["tags"] or "").split(",") if found["tags"] else ())
 
 
-def _from_dict(value: Mapping[str, Any]) -> Disk:
+def _from_dict(value: Mapping[str, Any]) -> DiskConstraint:
     unknown = sorted(set(value) - {"label", "size", "tags"})
     if unknown or value.get("size") is None:
         raise _wrong(value)
@@ -112,13 +112,13 @@ def _from_dict(value: Mapping[str, Any]) -> Disk:
     return _disk(value, value.get("label") or None, value["size"], tags.split(",") if isinstance(tags, str) else tags)
 
 
-def _disk(value: object, label: str | None, size: object, tags: Iterable[str]) -> Disk:
+def _disk(value: object, label: str | None, size: object, tags: Iterable[str]) -> DiskConstraint:
     words = tuple(str(tag).strip() for tag in tags)
     if (label is not None and not re.fullmatch("[a-zA-Z0-9]+", label)) or not all(
         re.fullmatch(r"[^(),\s]+", word) for word in words
     ):
         raise _wrong(value)
-    return Disk(sizes.parse(size, "storage", "GB"), label or "", words)
+    return DiskConstraint(sizes.parse(size, "storage", "GB"), label or "", words)
 
 
 def _wrong(value: object) -> Failure:

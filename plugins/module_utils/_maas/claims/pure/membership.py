@@ -23,7 +23,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import is_hosted
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import Member, Spread, victims
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.spreading import (
+    ZonedMachine,
+    ZoneSpread,
+    victims,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 # Workload annotation with a machine's turn.
@@ -93,7 +97,7 @@ class Seat:
 
 
 @dataclass
-class Memory:
+class RunRecord:
     """What one run knows besides what it sees."""
 
     # Allocated by this run.
@@ -137,17 +141,17 @@ class Memory:
 # -- what a run asks of the world --------------------------------------------------------------------------------------
 
 
-class Ask:
+class MembershipRequest:
     """A request to the world outside of the decision."""
 
 
 @dataclass(frozen=True)
-class Look(Ask):
+class Look(MembershipRequest):
     """The machines of the claim now."""
 
 
 @dataclass(frozen=True)
-class Allocate(Ask):
+class Allocate(MembershipRequest):
     """That many more machines, into the zones of those that serve already. Answered with the ids of what was got."""
 
     number: int
@@ -155,7 +159,7 @@ class Allocate(Ask):
 
 
 @dataclass(frozen=True)
-class Announce(Ask):
+class Announce(MembershipRequest):
     """Annotate these machines with the claim and a turn."""
 
     system_ids: tuple[str, ...]
@@ -163,21 +167,21 @@ class Announce(Ask):
 
 
 @dataclass(frozen=True)
-class GiveBack(Ask):
+class GiveBack(MembershipRequest):
     """Release these machines, which nobody has deployed."""
 
     system_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class AskWhy(Ask):
+class AskWhy(MembershipRequest):
     """Why these machines are not under the claim any more. Who gave them back ends the run."""
 
     system_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Rest(Ask):
+class Rest(MembershipRequest):
     """Let other runs proceed."""
 
     reason: str
@@ -192,7 +196,9 @@ class Gathered:
     missing: int = 0
 
 
-def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Generator[Ask, Any, Gathered]:
+def gathering(
+    count: int, memory: RunRecord, spread: ZoneSpread = ZoneSpread.EVEN
+) -> Generator[MembershipRequest, Any, Gathered]:
     """Look, decide and act until exactly `count` machines serve, or no more can be had. Yields what it asks for."""
     before: frozenset[Seat] | None = None
     alike = 0
@@ -212,7 +218,9 @@ def gathering(count: int, memory: Memory, spread: Spread = Spread.EVEN) -> Gener
             memory.let_go(ask.system_ids)
 
 
-def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
+def decide(
+    seats: Iterable[Seat], count: int, memory: RunRecord, alike: int, spread: ZoneSpread
+) -> MembershipRequest | Gathered:
     """What to ask for next. `alike`: how many looks in a row have shown nothing new."""
     everyone = list(seats)
     serving = in_turn((seat for seat in everyone if memory.serves(seat)), spread)
@@ -235,7 +243,9 @@ def decide(seats: Iterable[Seat], count: int, memory: Memory, alike: int, spread
     return _trimmed(serving, count, memory, alike, spread)
 
 
-def _trimmed(serving: list[Seat], count: int, memory: Memory, alike: int, spread: Spread) -> Ask | Gathered:
+def _trimmed(
+    serving: list[Seat], count: int, memory: RunRecord, alike: int, spread: ZoneSpread
+) -> MembershipRequest | Gathered:
     over = serving[count:]
     idle = [seat.system_id for seat in over if seat.idle]
     # Only this run's own, for as long as the others may live: nobody releases what another deploys.
@@ -255,7 +265,7 @@ def _trimmed(serving: list[Seat], count: int, memory: Memory, alike: int, spread
     )
 
 
-def in_turn(seats: Iterable[Seat], spread: Spread = Spread.EVEN) -> list[Seat]:
+def in_turn(seats: Iterable[Seat], spread: ZoneSpread = ZoneSpread.EVEN) -> list[Seat]:
     """In the order in which they may stay: what runs something, then by turns; what has no turn yet comes last.
 
     Of one turn, each time the next of the zone that has the fewest so far. Whoever looks while the last ones in this
@@ -277,8 +287,8 @@ def in_turn(seats: Iterable[Seat], spread: Spread = Spread.EVEN) -> list[Seat]:
     return ordered
 
 
-def _after(seat: Seat, have: Mapping[str, int], spread: Spread) -> tuple[int, str, str]:
-    return (0, "", seat.system_id) if spread is Spread.NONE else (have.get(seat.zone, 0), seat.zone, seat.system_id)
+def _after(seat: Seat, have: Mapping[str, int], spread: ZoneSpread) -> tuple[int, str, str]:
+    return (0, "", seat.system_id) if spread is ZoneSpread.NONE else (have.get(seat.zone, 0), seat.zone, seat.system_id)
 
 
 def _next_turn(seats: Collection[Seat]) -> int:
@@ -292,5 +302,5 @@ def _by_zone(seats: Iterable[Seat]) -> dict[str, int]:
     return counts
 
 
-def _as_member(seat: Seat) -> Member:
-    return Member(seat.system_id, seat.zone, seat.status, seat.hosted)
+def _as_member(seat: Seat) -> ZonedMachine:
+    return ZonedMachine(seat.system_id, seat.zone, seat.status, seat.hosted)

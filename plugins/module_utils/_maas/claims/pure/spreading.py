@@ -16,7 +16,7 @@ from enum import Enum
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 
-class Spread(Enum):
+class ZoneSpread(Enum):
     EVEN = "even"  # as even as the candidates allow
     STRICT = "strict"  # no zone may have two more than another: fewer machines rather than an uneven set
     NONE = "none"  # wherever there are candidates, the fullest supply first
@@ -32,7 +32,7 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Member:
+class ZonedMachine:
     """A machine of the set."""
 
     system_id: str
@@ -47,7 +47,7 @@ def shares(
     members: Mapping[str, int],
     candidates: Mapping[str, int],
     zones: Collection[str] | None = None,
-    spread: Spread = Spread.EVEN,
+    spread: ZoneSpread = ZoneSpread.EVEN,
 ) -> Shares:
     """Where to allocate, so that `count` machines exist. `zones` None: every zone with members or candidates.
 
@@ -70,28 +70,28 @@ def shares(
     return Shares({zone: n for zone, n in add.items() if n}, missing, _shortage(missing, allowed, have, free, spread))
 
 
-def _next_zone(have: Mapping[str, int], free: Mapping[str, int], spread: Spread) -> str | None:
+def _next_zone(have: Mapping[str, int], free: Mapping[str, int], spread: ZoneSpread) -> str | None:
     open_zones = [zone for zone in have if free[zone] > 0]
-    if spread is Spread.STRICT:
+    if spread is ZoneSpread.STRICT:
         fewest = min(have.values(), default=0)
         open_zones = [zone for zone in open_zones if have[zone] == fewest]
     if not open_zones:
         return None
-    if spread is Spread.NONE:
+    if spread is ZoneSpread.NONE:
         return min(open_zones, key=lambda zone: (-free[zone], zone))
     # Of equally empty zones the one with the most candidates: the others may be needed by somebody else.
     return min(open_zones, key=lambda zone: (have[zone], -free[zone], zone))
 
 
 def _shortage(
-    missing: int, zones: Sequence[str], have: Mapping[str, int], free: Mapping[str, int], spread: Spread
+    missing: int, zones: Sequence[str], have: Mapping[str, int], free: Mapping[str, int], spread: ZoneSpread
 ) -> str:
     if not missing:
         return ""
     if not zones:
         return f"{missing} too few: no zone has a machine that fits"
     unused = sum(free.values())
-    if spread is Spread.STRICT and unused:
+    if spread is ZoneSpread.STRICT and unused:
         fewest = min(have.values())
         short = [zone for zone in zones if have[zone] == fewest and not free[zone]]
         return (
@@ -115,12 +115,14 @@ DISTANCE: Mapping[Status, int] = {
 FARTHEST = 4
 
 
-def victims(members: Iterable[Member], number: int, spread: Spread = Spread.EVEN) -> tuple[Member, ...]:
+def victims(
+    members: Iterable[ZonedMachine], number: int, spread: ZoneSpread = ZoneSpread.EVEN
+) -> tuple[ZonedMachine, ...]:
     """The members to release, in order: the furthest from deployed first, then from the fullest zone."""
-    ranked: list[tuple[bool, int, int, str, Member]] = []
+    ranked: list[tuple[bool, int, int, str, ZonedMachine]] = []
     fullness: dict[str, int] = {}
     for member in sorted(set(members), key=lambda member: (not member.in_use, _distance(member), member.system_id)):
-        zone = member.zone if spread is not Spread.NONE else ""
+        zone = member.zone if spread is not ZoneSpread.NONE else ""
         # The last of a zone is what makes it as full as it is. Unlike "take from the fullest, count again", this order
         # is the same for a run that sees some of the victims gone already.
         fullness[zone] = fullness.get(zone, 0) + 1
@@ -129,5 +131,5 @@ def victims(members: Iterable[Member], number: int, spread: Spread = Spread.EVEN
     return tuple(member for *_ignored, member in ranked[: max(0, number)])
 
 
-def _distance(member: Member) -> int:
+def _distance(member: ZonedMachine) -> int:
     return DISTANCE.get(member.status, FARTHEST)

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Change:
+class MachineChange:
     """A request that leaves the status as it is: fields by PUT, or an operation such as annotating."""
 
     verb: str

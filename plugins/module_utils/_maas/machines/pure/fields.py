@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import OURS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import Change
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import MAC, Machine
 
 # Fields by the name that options, forms and the machine's JSON share.
@@ -31,7 +31,7 @@ ENLISTED_WITHOUT_MAC = frozenset({"ipmi"})
 
 
 @dataclass(frozen=True)
-class Wished:
+class MachineFields:
     """The fields that a task sets; None or empty stands for: as it is."""
 
     hostname: str | None = None
@@ -49,7 +49,7 @@ class Wished:
     purge_tags: bool = False
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wished:
+    def from_params(cls, params: Mapping[str, Any]) -> MachineFields:
         """The fields in a task's options; what no MAAS would take is a failure of kind `invalid`."""
         text = {name: params.get(name) for name in (*PLAIN, *NAMED)}
         if text["description"] is not None:
@@ -91,7 +91,7 @@ class Wished:
         }
 
 
-def enlisted(wished: Wished) -> Machine:
+def enlisted(wished: MachineFields) -> Machine:
     """A machine as it would be right after its enlisting, as far as the task says."""
     named_objects = {name: {"name": getattr(wished, name)} if getattr(wished, name) else None for name in NAMED}
     fqdn = f"{wished.hostname}.{wished.domain}" if wished.hostname and wished.domain else None
@@ -110,7 +110,7 @@ def enlisted(wished: Wished) -> Machine:
     }
 
 
-def named(wished: Wished, name: str) -> Wished:
+def named(wished: MachineFields, name: str) -> MachineFields:
     """What is wished of a machine that was not found under its name: that it gets it."""
     label, _dot, domain = name.partition(".")
     if MAC.match(name):
@@ -120,7 +120,7 @@ def named(wished: Wished, name: str) -> Wished:
     return replace(wished, hostname=wished.hostname or label, domain=wished.domain or domain or None)
 
 
-def field_changes(machine: Machine, wished: Wished, power_now: Mapping[str, Any]) -> list[Change]:
+def field_changes(machine: Machine, wished: MachineFields, power_now: Mapping[str, Any]) -> list[MachineChange]:
     """The change of all fields that differ, in one request. `power_now` are the power parameters as MAAS has them."""
     before: dict[str, Any] = {name: machine.get(name) or "" for name in (*PLAIN, "architecture")}
     before.update({name: (machine.get(name) or {}).get("name", "") for name in NAMED})
@@ -133,10 +133,10 @@ def field_changes(machine: Machine, wished: Wished, power_now: Mapping[str, Any]
         # Never shown, not even in part: which of them are secret depends on the power type.
         shown_before["power_parameters"] = dict.fromkeys(power, "as before")
         shown_after["power_parameters"] = dict.fromkeys(power, "as given")
-    return [Change("change", {**after, **_flat(power)}, before=shown_before, after=shown_after)]
+    return [MachineChange("change", {**after, **_flat(power)}, before=shown_before, after=shown_after)]
 
 
-def tag_changes(machine: Machine, wished: Wished, automatic: frozenset[str]) -> tuple[list[str], list[str]]:
+def tag_changes(machine: Machine, wished: MachineFields, automatic: frozenset[str]) -> tuple[list[str], list[str]]:
     """The tags to add and to take away. Those that MAAS gives by a definition of its own stay."""
     if wished.tags is None:
         return [], []
@@ -146,7 +146,9 @@ def tag_changes(machine: Machine, wished: Wished, automatic: frozenset[str]) -> 
     return added, removed
 
 
-def applied(machine: Machine, changes: Sequence[Change], wished: Wished, automatic: frozenset[str]) -> Machine:
+def applied(
+    machine: Machine, changes: Sequence[MachineChange], wished: MachineFields, automatic: frozenset[str]
+) -> Machine:
     """A machine as it would be after changes."""
     then = dict(machine)
     for change in changes:
@@ -173,7 +175,7 @@ def annotated(machine: Machine, annotations: Mapping[str, str]) -> Machine:
     return {**machine, "workload_annotations": then, "predicted": True} if then != present else machine
 
 
-def mac_conflict(name: str, machine: Machine, wished: Wished) -> Failure | None:
+def mac_conflict(name: str, machine: Machine, wished: MachineFields) -> Failure | None:
     """MAC addresses name a machine; they cannot be given to one."""
     own = {str(link.get("mac_address")).lower() for link in machine.get("interface_set") or []}
     foreign = [mac for mac in wished.mac_addresses if mac not in own]
@@ -188,7 +190,7 @@ def mac_conflict(name: str, machine: Machine, wished: Wished) -> Failure | None:
     )
 
 
-def unknown_names(known: Callable[[str], frozenset[str]], wished: Wished, machine: Machine) -> list[str]:
+def unknown_names(known: Callable[[str], frozenset[str]], wished: MachineFields, machine: Machine) -> list[str]:
     """What a task names that MAAS does not have, in words. `known(noun)` is asked only for what would change."""
     unknown = []
     for noun in NAMED:

@@ -12,46 +12,46 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import MachineOp
 
 Form = Mapping[str, Any]
 
 # The options that a request takes under the same name.
-SAME_NAME: Mapping[Op, tuple[str, ...]] = {
-    Op.COMMISSION: ("enable_ssh", "skip_bmc_config", "skip_networking", "skip_storage"),
-    Op.ALLOCATE: ("comment",),
-    Op.DEPLOY: ("hwe_kernel", "ephemeral_deploy", "enable_hw_sync", "comment"),
-    Op.RELEASE: ("erase", "quick_erase", "secure_erase", "force", "comment"),
-    Op.ABORT: ("comment",),
-    Op.TEST: ("enable_ssh",),
-    Op.OVERRIDE_FAILED_TESTING: ("comment",),
-    Op.MARK_BROKEN: ("comment",),
-    Op.MARK_FIXED: ("comment",),
-    Op.LOCK: ("comment",),
-    Op.UNLOCK: ("comment",),
-    Op.POWER_ON: ("comment",),
-    Op.POWER_OFF: ("comment",),
-    Op.DELETE: ("force",),
+SAME_NAME: Mapping[MachineOp, tuple[str, ...]] = {
+    MachineOp.COMMISSION: ("enable_ssh", "skip_bmc_config", "skip_networking", "skip_storage"),
+    MachineOp.ALLOCATE: ("comment",),
+    MachineOp.DEPLOY: ("hwe_kernel", "ephemeral_deploy", "enable_hw_sync", "comment"),
+    MachineOp.RELEASE: ("erase", "quick_erase", "secure_erase", "force", "comment"),
+    MachineOp.ABORT: ("comment",),
+    MachineOp.TEST: ("enable_ssh",),
+    MachineOp.OVERRIDE_FAILED_TESTING: ("comment",),
+    MachineOp.MARK_BROKEN: ("comment",),
+    MachineOp.MARK_FIXED: ("comment",),
+    MachineOp.LOCK: ("comment",),
+    MachineOp.UNLOCK: ("comment",),
+    MachineOp.POWER_ON: ("comment",),
+    MachineOp.POWER_OFF: ("comment",),
+    MachineOp.DELETE: ("force",),
 }
 
 
-def forms_from_params(params: Mapping[str, Any], user_data: bytes | None = None) -> dict[Op, dict[str, Any]]:
+def forms_from_params(params: Mapping[str, Any], user_data: bytes | None = None) -> dict[MachineOp, dict[str, Any]]:
     """The form of each request. Options that are not set are left out, so that MAAS's own defaults hold."""
     forms = {
         op: {name: params[name] for name in names if params.get(name) is not None} for op, names in SAME_NAME.items()
     }
-    forms[Op.COMMISSION].update(_scripts(params, "commissioning_scripts", "testing_scripts"))
-    forms[Op.TEST].update(_scripts(params, "testing_scripts"))
+    forms[MachineOp.COMMISSION].update(_scripts(params, "commissioning_scripts", "testing_scripts"))
+    forms[MachineOp.TEST].update(_scripts(params, "testing_scripts"))
     series = operating_system(params)
     if series:
-        forms[Op.DEPLOY]["distro_series"] = series
+        forms[MachineOp.DEPLOY]["distro_series"] = series
     if user_data:
-        forms[Op.DEPLOY]["user_data"] = b64encode(user_data).decode()
+        forms[MachineOp.DEPLOY]["user_data"] = b64encode(user_data).decode()
     if params.get("quick_erase") or params.get("secure_erase"):
         # To MAAS each of the two means erasing, whatever `erase` says.
         if params.get("erase") is False:
             raise invalid("erase: false contradicts quick_erase and secure_erase.", "Leave them out to keep the data.")
-        forms[Op.RELEASE]["erase"] = True
+        forms[MachineOp.RELEASE]["erase"] = True
     return forms
 
 

@@ -15,16 +15,16 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
     TABLE,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.refusals import RECOVERY
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import MachineOp
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import FACTS, Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op
 
 # The ends of requests that depend on what the machine was.
-RETURNS: Mapping[Op, str] = {
-    Op.ABORT: "New, Allocated, Failed disk erasing, or as before the test",
-    Op.TEST: "as before, or Ready if it was Broken, Missing, Retired or failed",
-    Op.OVERRIDE_FAILED_TESTING: "Deployed if it is installed, else Ready",
-    Op.EXIT_RESCUE_MODE: "as before rescue mode",
-    Op.MARK_FIXED: "Deployed if it was, else Ready",
+RETURNS: Mapping[MachineOp, str] = {
+    MachineOp.ABORT: "New, Allocated, Failed disk erasing, or as before the test",
+    MachineOp.TEST: "as before, or Ready if it was Broken, Missing, Retired or failed",
+    MachineOp.OVERRIDE_FAILED_TESTING: "Deployed if it is installed, else Ready",
+    MachineOp.EXIT_RESCUE_MODE: "as before rescue mode",
+    MachineOp.MARK_FIXED: "Deployed if it was, else Ready",
 }
 
 PAGE = """\

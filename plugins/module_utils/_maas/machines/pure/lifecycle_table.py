@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import MachineOp, Power, State
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import Op, Power, State
 
 # A cell is `done`, `wait`, a request, `recover REQUEST` (only for a status that the task's `recover` names)
 # or `refuse WHY`. `present` asks nothing of the status: it has no column.
@@ -85,48 +85,48 @@ class Effect:
 
 
 # No `good`: the end depends on the status before, see lifecycle._ends.
-EFFECTS: Mapping[Op, Effect] = {
-    Op.ENLIST: Effect("MAAS does not know it", (Status.NEW, Status.COMMISSIONING)),
-    Op.COMMISSION: Effect(
+EFFECTS: Mapping[MachineOp, Effect] = {
+    MachineOp.ENLIST: Effect("MAAS does not know it", (Status.NEW, Status.COMMISSIONING)),
+    MachineOp.COMMISSION: Effect(
         "MAAS has to discover and test its hardware",
         (Status.READY,),
         (Status.COMMISSIONING, Status.TESTING),
         (Status.FAILED_COMMISSIONING, Status.FAILED_TESTING, Status.NEW, Status.BROKEN),
     ),
-    Op.ALLOCATE: Effect("it has to be held by this user", (Status.ALLOCATED,)),
+    MachineOp.ALLOCATE: Effect("it has to be held by this user", (Status.ALLOCATED,)),
     # Somebody may abort, release or mark it meanwhile; that is no reason to start again.
-    Op.DEPLOY: Effect(
+    MachineOp.DEPLOY: Effect(
         "an operating system is to be installed",
         (Status.DEPLOYED,),
         (Status.DEPLOYING,),
         (Status.FAILED_DEPLOYMENT, Status.ALLOCATED, Status.READY, Status.BROKEN),
     ),
     # A machine that was never commissioned ends New; a VM that `allocate` composed is removed.
-    Op.RELEASE: Effect(
+    MachineOp.RELEASE: Effect(
         "it is held and has to be given back",
         (Status.READY, Status.NEW, None),
         (Status.RELEASING, Status.DISK_ERASING),
         (Status.FAILED_RELEASING, Status.FAILED_DISK_ERASING),
     ),
-    Op.ABORT: Effect("what runs has to be stopped"),
-    Op.TEST: Effect("its hardware is to be tested", (), (Status.TESTING,), (Status.FAILED_TESTING,)),
-    Op.OVERRIDE_FAILED_TESTING: Effect("its failed tests are accepted"),
-    Op.RESCUE_MODE: Effect(
+    MachineOp.ABORT: Effect("what runs has to be stopped"),
+    MachineOp.TEST: Effect("its hardware is to be tested", (), (Status.TESTING,), (Status.FAILED_TESTING,)),
+    MachineOp.OVERRIDE_FAILED_TESTING: Effect("its failed tests are accepted"),
+    MachineOp.RESCUE_MODE: Effect(
         "it is to be repaired",
         (Status.RESCUE_MODE,),
         (Status.ENTERING_RESCUE_MODE,),
         (Status.FAILED_ENTERING_RESCUE_MODE,),
     ),
-    Op.EXIT_RESCUE_MODE: Effect(
+    MachineOp.EXIT_RESCUE_MODE: Effect(
         "it has to leave rescue mode", (), (Status.EXITING_RESCUE_MODE,), (Status.FAILED_EXITING_RESCUE_MODE,)
     ),
-    Op.MARK_BROKEN: Effect("nobody is to use it", (Status.BROKEN,)),
-    Op.MARK_FIXED: Effect("it was marked as broken"),
-    Op.LOCK: Effect("it is to be protected from changes"),
-    Op.UNLOCK: Effect("it is locked, and the task says locked: false"),
-    Op.POWER_ON: Effect("it is to be powered on", power=Power.ON),
-    Op.POWER_OFF: Effect("it is to be powered off", power=Power.OFF),
-    Op.DELETE: Effect("MAAS is to forget it", (None,)),
+    MachineOp.MARK_BROKEN: Effect("nobody is to use it", (Status.BROKEN,)),
+    MachineOp.MARK_FIXED: Effect("it was marked as broken"),
+    MachineOp.LOCK: Effect("it is to be protected from changes"),
+    MachineOp.UNLOCK: Effect("it is locked, and the task says locked: false"),
+    MachineOp.POWER_ON: Effect("it is to be powered on", power=Power.ON),
+    MachineOp.POWER_OFF: Effect("it is to be powered off", power=Power.OFF),
+    MachineOp.DELETE: Effect("MAAS is to forget it", (None,)),
 }
 
 # None: it returns to what it was before.
@@ -143,13 +143,13 @@ TEST_KEEPS = frozenset(
 )
 
 # What a request leaves the power at, for predictions.
-POWER_AFTER: Mapping[Op, Power] = {
-    Op.COMMISSION: Power.OFF,
-    Op.DEPLOY: Power.ON,
-    Op.RELEASE: Power.OFF,
-    Op.ABORT: Power.OFF,
-    Op.RESCUE_MODE: Power.ON,
-    Op.MARK_BROKEN: Power.OFF,
-    Op.POWER_ON: Power.ON,
-    Op.POWER_OFF: Power.OFF,
+POWER_AFTER: Mapping[MachineOp, Power] = {
+    MachineOp.COMMISSION: Power.OFF,
+    MachineOp.DEPLOY: Power.ON,
+    MachineOp.RELEASE: Power.OFF,
+    MachineOp.ABORT: Power.OFF,
+    MachineOp.RESCUE_MODE: Power.ON,
+    MachineOp.MARK_BROKEN: Power.OFF,
+    MachineOp.POWER_ON: Power.ON,
+    MachineOp.POWER_OFF: Power.OFF,
 }

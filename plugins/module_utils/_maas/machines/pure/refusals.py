@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.wishes import (
-    Act,
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
+    LifecycleFailure,
+    MachineAct,
+    MachineSpec,
     Power,
-    Refusal,
     Situation,
     State,
-    Wish,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 CANNOT_REACH: Mapping[State, str] = {
     State.PRESENT: "cannot be kept as it is",
@@ -29,11 +29,11 @@ CANNOT_REACH: Mapping[State, str] = {
     State.BROKEN: "cannot be marked as broken",
     State.ABSENT: "cannot be removed",
 }
-CANNOT_ACT: Mapping[Act, str] = {
-    Act.TEST: "cannot be tested",
-    Act.RECOMMISSION: "cannot be commissioned again",
-    Act.POWER_CYCLE: "cannot be power cycled",
-    Act.ABORT: "cannot be aborted",
+CANNOT_ACT: Mapping[MachineAct, str] = {
+    MachineAct.TEST: "cannot be tested",
+    MachineAct.RECOMMISSION: "cannot be commissioned again",
+    MachineAct.POWER_CYCLE: "cannot be power cycled",
+    MachineAct.ABORT: "cannot be aborted",
 }
 
 
@@ -177,7 +177,7 @@ RECOVERY: Mapping[Status, str] = {
 }
 
 
-def refuse(why: str, now: Situation, wish: Wish) -> Refusal:
+def refuse(why: str, now: Situation, wish: MachineSpec) -> LifecycleFailure:
     """The refusal of a wish, for a reason out of TEXTS."""
     text = TEXTS[why]
     status = now.status
@@ -193,7 +193,7 @@ def refuse(why: str, now: Situation, wish: Wish) -> Refusal:
         "otherwise": _otherwise(now, wish),
     }
     reason = f"{now.name} {_cannot(why, wish)}: {text.why.format(**words)}."
-    return Refusal(reason, text.hint.format(**words), text.kind)
+    return LifecycleFailure(reason, text.hint.format(**words), text.kind)
 
 
 def _in_status(status: Status | None) -> str:
@@ -207,7 +207,7 @@ def _ready(now: Situation) -> str:
     return "state: ready" + (f" and claim: {now.annotated}" if now.annotated else "")
 
 
-def _otherwise(now: Situation, wish: Wish) -> str:
+def _otherwise(now: Situation, wish: MachineSpec) -> str:
     """The way that needs no `recover`, if there is one."""
     giving_back = wish.state in (State.READY, State.ABSENT)
     if now.status is Status.FAILED_DISK_ERASING and giving_back and not wish.erase:
@@ -217,7 +217,7 @@ def _otherwise(now: Situation, wish: Wish) -> str:
     return "A"
 
 
-def _cannot(why: str, wish: Wish) -> str:
+def _cannot(why: str, wish: MachineSpec) -> str:
     if why == "unlockable":
         return "cannot be locked"
     if why in ("idle", "not_commissionable") and wish.act:
@@ -225,7 +225,7 @@ def _cannot(why: str, wish: Wish) -> str:
     if why == "act_failed" and wish.act:
         return f"did not pass act: {wish.act.value}"
     if why.startswith("power_"):
-        if wish.act is Act.POWER_CYCLE:
+        if wish.act is MachineAct.POWER_CYCLE:
             return CANNOT_ACT[wish.act]
         return f"cannot be powered {'on' if wish.power is Power.ON else 'off'}"
     if wish.state is State.PRESENT:

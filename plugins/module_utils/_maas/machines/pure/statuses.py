@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 
-class Kind(Enum):
+class StatusKind(Enum):
     STABLE = "stable"
     TRANSITIONAL = "transitional"
     FAILED = "failed"
@@ -61,7 +61,7 @@ class Status(IntEnum):
         return self.name.lower()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> StatusKind:
         return FACTS[self].kind
 
     @property
@@ -77,7 +77,7 @@ class Status(IntEnum):
 @dataclass(frozen=True)
 class Facts:
     label: str
-    kind: Kind
+    kind: StatusKind
     meaning: str
     leads_to: Status | None = None
     fails_as: Status | None = None
@@ -85,54 +85,55 @@ class Facts:
 
 # fmt: off
 FACTS: Mapping[Status, Facts] = {
-    Status.NEW: Facts("New", Kind.STABLE, "Known, but its hardware is not."),
+    Status.NEW: Facts("New", StatusKind.STABLE, "Known, but its hardware is not."),
     Status.COMMISSIONING: Facts(
-        "Commissioning", Kind.TRANSITIONAL, "Boots to discover and test its hardware.",
+        "Commissioning", StatusKind.TRANSITIONAL, "Boots to discover and test its hardware.",
         Status.READY, Status.FAILED_COMMISSIONING),
     Status.FAILED_COMMISSIONING: Facts(
-        "Failed commissioning", Kind.FAILED, "A commissioning script failed, or it never reported."),
-    Status.MISSING: Facts("Missing", Kind.FAILED, "It could not be found any more."),
-    Status.READY: Facts("Ready", Kind.STABLE, "Commissioned and free."),
-    Status.RESERVED: Facts("Reserved", Kind.STABLE, "Kept for a user; only old versions of MAAS set it."),
-    Status.DEPLOYED: Facts("Deployed", Kind.STABLE, "Runs the operating system that MAAS installed."),
-    Status.RETIRED: Facts("Retired", Kind.STABLE, "Taken out of service."),
-    Status.BROKEN: Facts("Broken", Kind.FAILED, "Somebody marked it as broken."),
+        "Failed commissioning", StatusKind.FAILED, "A commissioning script failed, or it never reported."),
+    Status.MISSING: Facts("Missing", StatusKind.FAILED, "It could not be found any more."),
+    Status.READY: Facts("Ready", StatusKind.STABLE, "Commissioned and free."),
+    Status.RESERVED: Facts("Reserved", StatusKind.STABLE, "Kept for a user; only old versions of MAAS set it."),
+    Status.DEPLOYED: Facts("Deployed", StatusKind.STABLE, "Runs the operating system that MAAS installed."),
+    Status.RETIRED: Facts("Retired", StatusKind.STABLE, "Taken out of service."),
+    Status.BROKEN: Facts("Broken", StatusKind.FAILED, "Somebody marked it as broken."),
     Status.DEPLOYING: Facts(
-        "Deploying", Kind.TRANSITIONAL, "Installs an operating system.",
+        "Deploying", StatusKind.TRANSITIONAL, "Installs an operating system.",
         Status.DEPLOYED, Status.FAILED_DEPLOYMENT),
-    Status.ALLOCATED: Facts("Allocated", Kind.STABLE, "Held by a user, nothing installed."),
-    Status.FAILED_DEPLOYMENT: Facts("Failed deployment", Kind.FAILED, "The installation failed or never reported."),
+    Status.ALLOCATED: Facts("Allocated", StatusKind.STABLE, "Held by a user, nothing installed."),
+    Status.FAILED_DEPLOYMENT: Facts(
+        "Failed deployment", StatusKind.FAILED, "The installation failed or never reported."),
     Status.RELEASING: Facts(
-        "Releasing", Kind.TRANSITIONAL, "Powers off on its way to Ready.",
+        "Releasing", StatusKind.TRANSITIONAL, "Powers off on its way to Ready.",
         Status.READY, Status.FAILED_RELEASING),
     Status.FAILED_RELEASING: Facts(
-        "Releasing failed", Kind.FAILED, "It could not be powered off, or a release script failed."),
+        "Releasing failed", StatusKind.FAILED, "It could not be powered off, or a release script failed."),
     Status.DISK_ERASING: Facts(
-        "Disk erasing", Kind.TRANSITIONAL, "Erases its disks on its way to Ready.",
+        "Disk erasing", StatusKind.TRANSITIONAL, "Erases its disks on its way to Ready.",
         Status.READY, Status.FAILED_DISK_ERASING),
-    Status.FAILED_DISK_ERASING: Facts("Failed disk erasing", Kind.FAILED, "Its disks may still hold data."),
-    Status.RESCUE_MODE: Facts("Rescue mode", Kind.STABLE, "Runs a system in memory for repair."),
+    Status.FAILED_DISK_ERASING: Facts("Failed disk erasing", StatusKind.FAILED, "Its disks may still hold data."),
+    Status.RESCUE_MODE: Facts("Rescue mode", StatusKind.STABLE, "Runs a system in memory for repair."),
     Status.ENTERING_RESCUE_MODE: Facts(
-        "Entering rescue mode", Kind.TRANSITIONAL, "Boots the system for repair.",
+        "Entering rescue mode", StatusKind.TRANSITIONAL, "Boots the system for repair.",
         Status.RESCUE_MODE, Status.FAILED_ENTERING_RESCUE_MODE),
     Status.FAILED_ENTERING_RESCUE_MODE: Facts(
-        "Failed to enter rescue mode", Kind.FAILED, "The system for repair did not boot."),
+        "Failed to enter rescue mode", StatusKind.FAILED, "The system for repair did not boot."),
     Status.EXITING_RESCUE_MODE: Facts(
-        "Exiting rescue mode", Kind.TRANSITIONAL, "Returns to what it was before rescue mode.",
+        "Exiting rescue mode", StatusKind.TRANSITIONAL, "Returns to what it was before rescue mode.",
         None, Status.FAILED_EXITING_RESCUE_MODE),
     Status.FAILED_EXITING_RESCUE_MODE: Facts(
-        "Failed to exit rescue mode", Kind.FAILED, "It could not leave the system for repair."),
+        "Failed to exit rescue mode", StatusKind.FAILED, "It could not leave the system for repair."),
     Status.TESTING: Facts(
-        "Testing", Kind.TRANSITIONAL, "Runs hardware tests, then returns to what it was.",
+        "Testing", StatusKind.TRANSITIONAL, "Runs hardware tests, then returns to what it was.",
         None, Status.FAILED_TESTING),
-    Status.FAILED_TESTING: Facts("Failed testing", Kind.FAILED, "A hardware test failed."),
+    Status.FAILED_TESTING: Facts("Failed testing", StatusKind.FAILED, "A hardware test failed."),
 }
 # fmt: on
 
 STATUS_OF_WORD: Mapping[str, Status] = {status.word: status for status in Status}
 
 # What a user may name in `recover`.
-RECOVERABLE: tuple[Status, ...] = tuple(status for status in Status if status.kind is Kind.FAILED)
+RECOVERABLE: tuple[Status, ...] = tuple(status for status in Status if status.kind is StatusKind.FAILED)
 
 # A user holds the machine: its owner and its claim count. Elsewhere the owner is only whoever started the transition.
 HELD: frozenset[Status] = frozenset(

@@ -20,7 +20,7 @@ TOO_NEW = (6, 7)
 
 
 @dataclass(frozen=True)
-class Room:
+class Capacity:
     """How much of one thing there is, how much VMs were promised, and how much they may be promised in all.
 
     One VM gets no more than `total`, whatever the limit: MAAS leaves over-commit out of account there.
@@ -39,7 +39,7 @@ class Room:
         return {"total": self.total, "used": self.used, "limit": self.limit, "available": self.available}
 
 
-def rooms(host: Host) -> dict[str, Room]:
+def rooms(host: Host) -> dict[str, Capacity]:
     """Cores, memory in MiB and local storage in bytes, over-commit applied."""
     ratios = {"cores": host.get("cpu_over_commit_ratio"), "memory": host.get("memory_over_commit_ratio")}
     return {
@@ -104,9 +104,9 @@ def remarks(host: Host, node: Node | None) -> list[str]:
     return said
 
 
-def _room(host: Host, name: str, ratio: float) -> Room:
+def _room(host: Host, name: str, ratio: float) -> Capacity:
     total, used = (int((host.get(side) or {}).get(name) or 0) for side in ("total", "used"))
-    return Room(total, used, int(total * ratio))
+    return Capacity(total, used, int(total * ratio))
 
 
 def _number(version: str) -> tuple[int, int]:

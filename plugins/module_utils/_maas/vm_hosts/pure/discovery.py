@@ -19,7 +19,7 @@ TRUST = "Let LXD trust it with metalshift.maas.lxd_trust, or give a token of tha
 
 
 @dataclass(frozen=True)
-class Reason:
+class DiscoveryReason:
     """Words of MAAS's text, and what they mean to a person."""
 
     words: str
@@ -29,70 +29,72 @@ class Reason:
 
 
 # In the order in which they are tried: a refused password also says "not authorized".
-REASONS: Sequence[Reason] = (
-    Reason(
+REASONS: Sequence[DiscoveryReason] = (
+    DiscoveryReason(
         "No rack controllers",
         "unavailable",
         "no rack controller of MAAS is connected",
         "Start one, and run the task again.",
     ),
-    Reason(
+    DiscoveryReason(
         "no longer supported",
         "unsupported",
         "this LXD takes no password any more",
         "Let LXD trust the certificate with metalshift.maas.lxd_trust; whether a token works is up to MAAS's version.",
     ),
-    Reason(
+    DiscoveryReason(
         "Password authentication failed",
         "credentials",
         "LXD accepts neither the certificate nor the password or token",
         "A token is good once and may have expired; a password must be LXD's core.trust_password.",
     ),
-    Reason("not trusted", "credentials", "LXD does not trust the certificate{fingerprint}", TRUST),
-    Reason(
+    DiscoveryReason("not trusted", "credentials", "LXD does not trust the certificate{fingerprint}", TRUST),
+    DiscoveryReason(
         "restricted|Forbidden|not authorized",
         "forbidden",
         "LXD trusts the certificate{fingerprint}, but not for the project {project}",
         "Name the project that the certificate is for, or change its projects with metalshift.maas.lxd_trust.",
     ),
-    Reason(
+    DiscoveryReason(
         "Failed to connect|Max retries|[Cc]onnection refused|timed out|No route to host",
         "unreachable",
         "MAAS's rack controllers do not reach an LXD at {address}",
         "Check the address, LXD's core.https_address, and firewalls between them.",
     ),
-    Reason(
+    DiscoveryReason(
         "Not enough space|Not enough storage space|[Nn]o space left",
         "capacity",
         "its storage pool has no room for it",
         "Make room there, or name another pool with disks; metalshift.maas.vm_host_info shows what there is.",
     ),
-    Reason(
+    DiscoveryReason(
         "already exists",
         "conflict",
         "LXD has a VM of that name already, which MAAS does not know",
         "Remove or rename it in LXD, or choose another hostname.",
     ),
-    Reason(
+    DiscoveryReason(
         "No storage pools",
         "capacity",
         "LXD has no storage pool, and VMs need one",
         "Make one with metalshift.maas.lxd_storage_pool.",
     ),
-    Reason(
+    DiscoveryReason(
         "Please upgrade your LXD",
         "unsupported",
         "this LXD is too old for MAAS",
         "MAAS needs the API extensions projects, virtual-machines and custom_block_volumes, as LXD 5.0 has them.",
     ),
-    Reason(
+    DiscoveryReason(
         "PEM|[Kk]ey and certificate|certificate and key",
         "rejected",
         "MAAS cannot use the certificate and key",
         "Give a certificate and the key that belongs to it, both in PEM and without a passphrase.",
     ),
 )
-UNKNOWN = Reason("", "unavailable", "MAAS cannot talk to its LXD: {text}", "Look at LXD's log, and run the task again.")
+UNKNOWN = DiscoveryReason(
+    "", "unavailable", "MAAS cannot talk to its LXD: {text}", "Look at LXD's log, and run the task again."
+)
 
 
 def failure(label: str, text: str, *, address: str, project: str, fingerprint: str = "", status: int = 503) -> Failure:
@@ -110,12 +112,14 @@ def uncomposed(name: str, host: str, text: str, *, address: str, project: str, f
     return _as_failure(name, what, said, reason, (address, project, fingerprint), 503)
 
 
-def _read(text: str) -> tuple[str, Reason]:
+def _read(text: str) -> tuple[str, DiscoveryReason]:
     said = PREFIX.sub("", text).strip()
     return said, next((each for each in REASONS if re.search(each.words, said)), UNKNOWN)
 
 
-def _as_failure(label: str, what: str, said: str, reason: Reason, place: tuple[str, str, str], status: int) -> Failure:
+def _as_failure(
+    label: str, what: str, said: str, reason: DiscoveryReason, place: tuple[str, str, str], status: int
+) -> Failure:
     address, project, fingerprint = place
     shown = f" with the fingerprint {fingerprint}" if fingerprint else ""
     why = reason.why.format(address=address, project=project, fingerprint=shown, text=said.rstrip("."))

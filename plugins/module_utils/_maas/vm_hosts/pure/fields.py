@@ -39,7 +39,7 @@ PLAIN = ("name", "zone", "pool", *RATIOS, "default_macvlan_mode", "default_stora
 
 
 @dataclass(frozen=True)
-class Wished:
+class VMHostFields:
     """The fields that a task sets; None stands for: as it is."""
 
     name: str | None = None
@@ -55,7 +55,7 @@ class Wished:
     default_storage_pool: str | None = None
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wished:
+    def from_params(cls, params: Mapping[str, Any]) -> VMHostFields:
         """The fields in a task's options; what no MAAS would take is a failure of kind `invalid`."""
         for option in RATIOS:
             if params[option] is not None and not 0 <= params[option] <= LARGEST_RATIO:
@@ -97,7 +97,7 @@ def fields_of(host: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[st
     return {**plain, **named, **places, "default_storage_pool": default, "tags": sorted(host.get("tags") or ())}
 
 
-def changes(fields: Mapping[str, Any], wished: Wished) -> dict[str, Any]:
+def changes(fields: Mapping[str, Any], wished: VMHostFields) -> dict[str, Any]:
     """The fields that differ, as they shall be."""
     asked = {name: getattr(wished, name) for name in PLAIN}
     differing = {name: value for name, value in asked.items() if value is not None and value != fields.get(name)}
@@ -110,7 +110,7 @@ def changes(fields: Mapping[str, Any], wished: Wished) -> dict[str, Any]:
     return differing
 
 
-def tag_changes(present: Sequence[str], wished: Wished) -> tuple[list[str], list[str]]:
+def tag_changes(present: Sequence[str], wished: VMHostFields) -> tuple[list[str], list[str]]:
     """The tags to add and to take away. MAAS's own and those of the Cluster API provider stay."""
     if wished.tags is None:
         return [], []
@@ -130,7 +130,7 @@ def shown(host: Mapping[str, Any], parameters: Mapping[str, Any] | None = None) 
     }
 
 
-def predicted(wished: Wished) -> dict[str, Any]:
+def predicted(wished: VMHostFields) -> dict[str, Any]:
     """What can be known of a VM host before it is registered; the rest is null."""
     blank: dict[str, Any] = dict.fromkeys(shown({}, {}))
     known = {name: getattr(wished, name) for name in (*PLAIN, "power_address", "project")}

@@ -17,8 +17,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import (
     RECOVERABLE,
     STATUS_OF_WORD,
-    Kind,
     Status,
+    StatusKind,
 )
 
 
@@ -34,7 +34,7 @@ class State(Enum):
     ABSENT = "absent"
 
 
-class Act(Enum):
+class MachineAct(Enum):
     """The option `act`: what is done once, whatever the state."""
 
     TEST = "test"
@@ -43,7 +43,7 @@ class Act(Enum):
     ABORT = "abort"
 
 
-class Owner(Enum):
+class OwnerKind(Enum):
     ME = "me"
     OTHER = "other"
     NONE = "none"
@@ -56,7 +56,7 @@ class Power(Enum):
     ERROR = "error"
 
 
-class Op(Enum):
+class MachineOp(Enum):
     """A request to MAAS: the value is its `op`, but for `enlist` (POST machines/) and `delete` (DELETE)."""
 
     ENLIST = "enlist"
@@ -79,11 +79,11 @@ class Op(Enum):
 
 
 @dataclass(frozen=True)
-class Wish:
+class MachineSpec:
     """What a task asks of one machine."""
 
     state: State = State.PRESENT
-    act: Act | None = None
+    act: MachineAct | None = None
     locked: bool | None = None
     power: Power | None = None
     recover: frozenset[Status] = frozenset()
@@ -94,11 +94,11 @@ class Wish:
     held: bool = False
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Wish:
+    def from_params(cls, params: Mapping[str, Any]) -> MachineSpec:
         """The wish in a task's options; a word that is not one of theirs is a failure of kind `invalid`."""
         return cls(
             state=State(params.get("state") or "present"),
-            act=Act(params["act"]) if params.get("act") else None,
+            act=MachineAct(params["act"]) if params.get("act") else None,
             locked=params.get("locked"),
             power=Power(params["power"]) if params.get("power") else None,
             recover=recoverable(params.get("recover") or ()),
@@ -120,10 +120,10 @@ def recoverable(words: Iterable[str]) -> frozenset[Status]:
 
 
 @dataclass(frozen=True)
-class Step:
+class LifecycleStep:
     """One request, and how its end is told. `good` begins with what is expected; None is a machine that is gone."""
 
-    op: Op
+    op: MachineOp
     reason: str
     before: Status | None
     good: tuple[Status | None, ...]
@@ -132,7 +132,7 @@ class Step:
     params: Mapping[str, str] = field(default_factory=dict)
     power: Power | None = None
     recovers: Status | None = None
-    act: Act | None = None
+    act: MachineAct | None = None
 
     def pending(self, now: Situation) -> bool:
         """Whether to go on waiting. Any other status is an end, good or bad: it does not get better by itself."""
@@ -146,7 +146,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Wait:
+class LifecycleWait:
     """A transition that runs already, started by somebody else or by an earlier run."""
 
     status: Status
@@ -158,14 +158,14 @@ class Wait:
 
 
 @dataclass(frozen=True)
-class Done:
+class LifecycleDone:
     """Nothing is left to do. No status: it is gone, deleted or removed by its release."""
 
     status: Status | None
 
 
 @dataclass(frozen=True)
-class Refusal:
+class LifecycleFailure:
     """Why the wish cannot be fulfilled: a sentence, what to do, and a kind of failure."""
 
     reason: str
@@ -177,8 +177,8 @@ class Refusal:
 
 
 # `|` between classes is refused by the pylint of ansible-core 2.16 and 2.17.
-Move = Union[Step, Wait]  # noqa: UP007
-Answer = Union[Step, Wait, Done, Refusal]  # noqa: UP007
+Move = Union[LifecycleStep, LifecycleWait]  # noqa: UP007
+Answer = Union[LifecycleStep, LifecycleWait, LifecycleDone, LifecycleFailure]  # noqa: UP007
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Situation:
 
     name: str
     status: Status | None
-    owner: Owner = Owner.NONE
+    owner: OwnerKind = OwnerKind.NONE
     locked: bool = False
     power: Power = Power.UNKNOWN
     # Somebody else's claim or hosted cluster that holds it, in words; empty when it is free or this task's own.
@@ -198,10 +198,12 @@ class Situation:
     previous: Status | None = None
     message: str = ""
     can_enlist: bool = False
-    history: tuple[Step, ...] = ()
+    history: tuple[LifecycleStep, ...] = ()
 
     @classmethod
-    def of(cls, machine: Mapping[str, Any], me: str, *, claim: str = "", history: tuple[Step, ...] = ()) -> Situation:
+    def of(
+        cls, machine: Mapping[str, Any], me: str, *, claim: str = "", history: tuple[LifecycleStep, ...] = ()
+    ) -> Situation:
         """The situation that a machine's JSON tells; `me` is the user that the key belongs to."""
         name = str(machine.get("hostname") or machine["system_id"])
         number = machine["status"]
@@ -218,32 +220,32 @@ class Situation:
         return cls(
             name=name,
             status=status,
-            owner=Owner.NONE if not owner else Owner.ME if owner == me else Owner.OTHER,
+            owner=OwnerKind.NONE if not owner else OwnerKind.ME if owner == me else OwnerKind.OTHER,
             locked=bool(machine.get("locked")),
             power=Power(power) if power in {known.value for known in Power} else Power.UNKNOWN,
             claim=claim,
             annotated=claim_of(machine),
             previous=Status.DEPLOYED if installed else None,
-            message=str(words or "") if status.kind is Kind.FAILED else "",
+            message=str(words or "") if status.kind is StatusKind.FAILED else "",
             history=history,
         )
 
     def vanished(self) -> Situation:
         """The situation after MAAS answered 404 for a machine that it knew."""
-        return replace(self, status=None, previous=self.status, owner=Owner.NONE, claim="", locked=False)
+        return replace(self, status=None, previous=self.status, owner=OwnerKind.NONE, claim="", locked=False)
 
-    def after(self, step: Step, now: Situation) -> Situation:
+    def after(self, step: LifecycleStep, now: Situation) -> Situation:
         """The situation `now`, remembering that this run has taken a step."""
         return replace(now, history=(*self.history, step))
 
 
 @dataclass(frozen=True)
-class Plan:
+class LifecyclePlan:
     """All that would be done, and how it would end."""
 
     moves: tuple[Move, ...]
-    end: Done | Refusal
+    end: LifecycleDone | LifecycleFailure
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        return tuple(move for move in self.moves if isinstance(move, Step))
+    def steps(self) -> tuple[LifecycleStep, ...]:
+        return tuple(move for move in self.moves if isinstance(move, LifecycleStep))

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -169,24 +171,7 @@ def run(
     )
 
 
-IN_LAB = ("tests/hosted", "tests/lxd", "lab/tests")
-
-
-def pytest(session: nox.Session, core: str, *arguments: str, cores: str = "") -> None:
-    """Two at a time, unless somebody asks for something else: `-- -k claim -x`, or `-- tests/unit/test_wait.py`."""
-    if any((ROOT / each.partition("::")[0]).exists() for each in session.posargs):
-        arguments = tuple(each for each in arguments if not each.startswith(("tests/", "lab/")))
-    # What is in a file of theirs shares a lab and hosted clusters that take a while to make. Other tests go, one after
-    # the other, to whoever is free. Not xdist_group: pytest-xdist 3.8 does not write it into the names of pytest 9.2.
-    in_lab = any(each.startswith(IN_LAB) for each in arguments)
-    shared = ("-n", "2", "--dist", "loadfile" if in_lab else "loadgroup", "--no-loadscope-reorder")
-    reported = ("-q", f"--junitxml={accounts.report_of(session)}", "-o", "junit_duration_report=total")
-    chosen = session.posargs or (*shared, *reported)
-    shuffled = () if "randomly" in arguments else ("-p", "no:randomly")
-    run(session, core, "python", "-m", "pytest", *shuffled, *arguments, *chosen, METALSHIFT_CORES=cores)
-
-
-# -- test: what every change passes ---------------------------------------------------------------------------------
+# -- what is run ----------------------------------------------------------------------------------------------------
 
 
 @part("test", "programs")
@@ -196,21 +181,97 @@ def programs(session: nox.Session) -> None:
     run(session, MAIN, "python", "-m", "metalshift_lab", "lxd", "prepare", fine=(0, CANNOT_RUN))
 
 
-def _sanity(core: str, tags: tuple[str, ...]) -> None:
-    @part("sanity", *tags, core=core, name=f"sanity-{core}")
+def _register_sanity(core: str) -> None:
+    @part("sanity", "test" if core == MAIN else "verify", core=core, name=f"sanity-{core}")
     def _(session: nox.Session) -> None:
         """what users get, read by ansible-test"""
         sanity.run(session, environment_of(core), core, *session.posargs)
 
 
 for _core in CORES:
-    _sanity(_core, ("test",) if _core == MAIN else ("verify",))
+    _register_sanity(_core)
 
 
-@part("test")
-def integration(session: nox.Session) -> None:
-    """the modules, roles and playbooks against the simulated MAAS"""
-    pytest(session, MAIN, "tests/integration", "-m", "not thorough")
+@dataclass(frozen=True)
+class Suite:
+    """What a session gives to pytest."""
+
+    folders: str
+    means: str
+    marks: str = "not thorough"
+    core: str = MAIN
+    shuffled: bool = False
+    # Other ansible-cores whose playbooks its tests start
+    others: tuple[str, ...] = ()
+
+    @property
+    def is_in_lab(self) -> bool:
+        return self.folders == "lab/tests" or self.folders.startswith(("tests/hosted", "tests/lxd"))
+
+
+# ansible-core runs tasks in processes of their own from 2.19 on, and in others before: what dies with what differs.
+FAMILIES = tuple(core for core in (OLDEST, "2.19") if core in OTHERS and python_for(core))
+BOTH = "tests/unit tests/integration"
+TEST = {
+    "integration": Suite("tests/integration", "the modules, roles and playbooks against the simulated MAAS"),
+    "unit": Suite("tests/unit", "the parts that decide, and the HTTP clients"),
+    "crash": Suite("tests/chaos", "runs that are killed and run again, a sample"),
+    "simulation": Suite("lab/tests/simulation", "the simulated MAAS itself"),
+    "conformance": Suite("tests/conformance", "the simulated MAAS beside recorded answers of a real one"),
+    f"smoke-{OLDEST}": Suite(BOTH, "a few tests of everything on the oldest ansible-core", "smoke", OLDEST),
+    "journeys": Suite("tests/hosted tests/lxd", "one hosted cluster there and back, VMs on one real LXD", "journey"),
+}
+VERIFY = {
+    "labs": Suite("lab/tests", "the lab itself, its LXD, and the programs that it is made of", ""),
+    "lxd": Suite("tests/lxd", "modules and roles for LXD on a real one; needs root", ""),
+    "hosted": Suite(
+        "tests/hosted", "what is for hosted clusters, with molecule scenarios of the roles", "not exhaustive"
+    ),
+    "kills": Suite("tests/hosted/test_killed.py", "playbooks killed at every request that writes", "exhaustive"),
+    "long": Suite(
+        f"{BOTH} tests/chaos", "what is `thorough` in the suites of `make test`", "thorough", others=FAMILIES
+    ),
+    "shuffled": Suite(
+        BOTH, "in random order; the seed is printed, `-- -n 2 --randomly-seed=N` repeats it", shuffled=True
+    ),
+}
+ON_CORES = {f"tests-{core}": Suite(BOTH, "unit and integration tests, playbooks too", core=core) for core in OTHERS}
+
+
+def _register_suite(name: str, suite: Suite, *tags: str) -> None:
+    needs = (*(f"environment-{core}" for core in suite.others), *(("programs",) if suite.is_in_lab else ()))
+
+    def tests(session: nox.Session) -> None:
+        pytest(session, suite)
+
+    tests.__doc__ = suite.means
+    part(*tags, core=suite.core, name=name, needs=needs)(tests)
+
+
+def pytest(session: nox.Session, suite: Suite) -> None:
+    """Two at a time, unless somebody asks for something else: `-- -k claim -x`, or `-- tests/unit/test_wait.py`."""
+    named = any((ROOT / each.partition("::")[0]).exists() for each in session.posargs)
+    # What is in a file of theirs shares a lab and hosted clusters that take a while to make. Other tests go, one after
+    # the other, to whoever is free. Not xdist_group: pytest-xdist 3.8 does not write it into the names of pytest 9.2.
+    shared = ("-n", "2", "--dist", "loadfile" if suite.is_in_lab else "loadgroup", "--no-loadscope-reorder")
+    reported = ("-q", f"--junitxml={accounts.report_of(session)}", "-o", "junit_duration_report=total")
+    others = os.pathsep.join(str(environment_of(core).bin / "python") for core in suite.others)
+    # pytest-randomly says its own seed only to those who do not ask for quiet.
+    seed = f"--randomly-seed={random.randrange(1 << 32)}"
+    order = ("-p", "randomly", seed) if suite.shuffled else ("-p", "no:randomly")
+    chosen = (
+        *order,
+        *(() if named else suite.folders.split()),
+        "-m",
+        suite.marks,
+        *(session.posargs or (*shared, *reported)),
+    )
+    run(session, suite.core, "python", "-m", "pytest", *chosen, METALSHIFT_CORES=others)
+
+
+for _suites, _tags in ((TEST, ["test"]), (VERIFY, ["verify"]), (ON_CORES, ["cores", "verify"])):
+    for _name, _suite in _suites.items():
+        _register_suite(_name, _suite, *_tags)
 
 
 @part("test")
@@ -219,103 +280,11 @@ def lint(session: nox.Session) -> None:
     linters.run(session, environment_of(MAIN), session.posargs)
 
 
-@part("test")
-def unit(session: nox.Session) -> None:
-    """the parts that decide, and the HTTP clients"""
-    pytest(session, MAIN, "tests/unit", "-m", "not thorough")
-
-
-@part("test")
-def crash(session: nox.Session) -> None:
-    """runs that are killed and run again, a sample"""
-    pytest(session, MAIN, "tests/chaos", "-m", "not thorough and not exhaustive")
-
-
-@part("test")
-def simulation(session: nox.Session) -> None:
-    """the simulated MAAS itself"""
-    pytest(session, MAIN, "lab/tests/simulation", "-m", "not thorough")
-
-
-@part("test")
-def conformance(session: nox.Session) -> None:
-    """the simulated MAAS beside recorded answers of a real one"""
-    pytest(session, MAIN, "tests/conformance")
-
-
-@part("test", core=OLDEST, name=f"smoke-{OLDEST}")
-def smoke(session: nox.Session) -> None:
-    """a few tests of everything on the oldest ansible-core"""
-    pytest(session, OLDEST, "tests/unit", "tests/integration", "-m", "smoke")
-
-
 @part("test", needs=("programs",))
 def demo(session: nox.Session) -> None:
     """machines, VMs and a hosted cluster come and go, by the collection as it is packaged"""
     base = trees.installed(environment_of(MAIN), session.name)
     run(session, MAIN, "python", ROOT / "tests/demo/run.py", base=base)
-
-
-@part("test", needs=("programs",))
-def journeys(session: nox.Session) -> None:
-    """one hosted cluster there and back, and VMs on one real LXD"""
-    pytest(session, MAIN, "tests/hosted", "tests/lxd", "-m", "journey")
-
-
-# -- verify: the rest -----------------------------------------------------------------------------------------------
-
-
-@part("verify", needs=("programs",))
-def labs(session: nox.Session) -> None:
-    """the lab itself, its LXD, and the programs that it is made of"""
-    pytest(session, MAIN, "lab/tests")
-
-
-@part("verify", needs=("programs",))
-def lxd(session: nox.Session) -> None:
-    """modules and roles for LXD on a real one; needs root"""
-    pytest(session, MAIN, "tests/lxd")
-
-
-@part("verify", needs=("programs",))
-def hosted(session: nox.Session) -> None:
-    """modules, roles with their molecule scenarios, and playbooks for hosted clusters"""
-    pytest(session, MAIN, "tests/hosted", "-m", "not exhaustive")
-
-
-@part("verify", needs=("programs",))
-def kills(session: nox.Session) -> None:
-    """playbooks for hosted clusters, killed at every request that writes"""
-    pytest(session, MAIN, "tests/hosted/test_killed.py", "-m", "exhaustive")
-
-
-# ansible-core runs tasks in processes of their own from 2.19 on, and in others before: what dies with what differs.
-FAMILIES = [core for core in (OLDEST, "2.19") if core in OTHERS and python_for(core)]
-
-
-@part("verify", needs=tuple(f"environment-{core}" for core in FAMILIES))
-def long(session: nox.Session) -> None:
-    """what is `thorough` in the suites of `make test`"""
-    folders = ("tests/unit", "tests/integration", "tests/chaos")
-    others = os.pathsep.join(str(environment_of(core).bin / "python") for core in FAMILIES)
-    pytest(session, MAIN, *folders, "-m", "thorough and not exhaustive", cores=others)
-
-
-@part("verify")
-def shuffled(session: nox.Session) -> None:
-    """unit and integration tests in random order; the seed is printed, and `-- -p randomly_seed=N` repeats it"""
-    pytest(session, MAIN, "tests/unit", "tests/integration", "-m", "not thorough", "-p", "randomly")
-
-
-def _tests(core: str) -> None:
-    @part("cores", "verify", core=core, name=f"tests-{core}")
-    def _(session: nox.Session) -> None:
-        """unit and integration tests, whole playbooks among them"""
-        pytest(session, core, "tests/unit", "tests/integration", "-m", "not thorough")
-
-
-for _core in OTHERS:
-    _tests(_core)
 
 
 @part("verify", needs=("programs",))

@@ -361,12 +361,10 @@ def lab(session: nox.Session) -> None:
     run(session, MAIN, "python", "-m", "metalshift_lab", *session.posargs, fine=tuple(range(256)))
 
 
-@nox.session(venv_backend="none", default=False)
+@part()
 def simulator(session: nox.Session) -> None:
-    """a simulated MAAS in the foreground; Python's standard library is enough for it"""
-    session.run(
-        sys.executable, "-B", "-m", "metalshift_lab.simulator", *session.posargs, env={"PYTHONPATH": str(trees.LAB)}
-    )
+    """a simulated MAAS in the foreground"""
+    run(session, MAIN, "python", "-m", "metalshift_lab.simulator", *session.posargs, fine=tuple(range(256)))
 
 
 @nox.session(venv_backend="none", default=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from metalshift_lab.simulator import Simulator, yaml_subset
+from metalshift_lab.simulator import Simulator
 
 HEAD = """#!/bin/bash
 # --- Start MAAS 1.0 script metadata ---
@@ -62,6 +62,12 @@ def test_wrong_scripts_are_refused(maas: Any, form: dict[str, str], errors: dict
     assert (refused.status_code, refused.json()) == (400, errors)
 
 
+def test_a_head_that_is_no_yaml_is_refused(maas: Any) -> None:
+    refused = create(maas, more="parameters: [1, 2")
+    assert refused.status_code == 400
+    assert refused.json()["script"][0].startswith("Invalid YAML: while parsing a flow sequence")
+
+
 def test_what_a_script_says_itself_is_not_overridden(maas: Any) -> None:
     assert create(maas, title="Other").json() == {"title": ["May not override values defined in embedded YAML."]}
     assert create(maas, type="test").ok, "another word for the same is fine"
@@ -106,24 +112,3 @@ def test_results_go_with_their_machine(sim: Simulator, maas: Any) -> None:
     node = sim.machine("node01")
     maas("DELETE", f"machines/{node.system_id}/")
     assert maas("GET", "installation-results/").json() == []
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("", None),
-        ("a: 1\nb: [x, 'y z', {c: d}]\n", {"a": 1, "b": ["x", "y z", {"c": "d"}]}),
-        (
-            "a:\n  b: yes\n  c:\n    - 1.5\n    - k: v\n      l: w\n",
-            {"a": {"b": True, "c": [1.5, {"k": "v", "l": "w"}]}},
-        ),
-        ("a: http://host:80/x # remark\nb: ~", {"a": "http://host:80/x", "b": None}),
-    ],
-)
-def test_the_yaml_of_scripts_is_understood(text: str, value: Any) -> None:
-    assert yaml_subset.load(text) == value
-
-
-def test_broken_yaml_is_a_mistake() -> None:
-    with pytest.raises(yaml_subset.Mistake):
-        yaml_subset.load("a: [1, 2")

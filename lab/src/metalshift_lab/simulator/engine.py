@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from metalshift_lab.simulator import network, storage
 from metalshift_lab.simulator.errors import Refusal, ServerError, Unavailable
@@ -66,21 +66,30 @@ FAILURES = {
 }
 
 
-# Called before a machine is deleted; the VM hosts remove its VM.
-REMOVERS: list[Callable[[State, Machine], None]] = []
-# Called when a machine is deployed; the VM hosts look whether it is to be one.
-ARRIVALS: list[Callable[[State, Machine], None]] = []
-# Called when a machine is to be on or off, and when somebody asks what it is: the VM hosts answer for their VMs.
-SWITCHES: list[Callable[[State, Machine, bool], None]] = []
-SWITCH_STATES: list[Callable[[State, Machine], str]] = []
-# Called when a machine is commissioned: the VM hosts know what their VMs are like.
-HARDWARE: list[Callable[[State, Machine], dict[str, Any]]] = []
-HOST_REMOVERS: list[Callable[[State, VMHost], None]] = []
+class VirtualMachines(Protocol):
+    """What the VM hosts do in the life of machines. An empty answer: the machine is not a VM of theirs."""
+
+    def become_host(self, state: State, machine: Machine) -> None:
+        """Make it a VM host, if it was deployed to be one."""
+
+    def switch_vm(self, state: State, machine: Machine, on: bool) -> None: ...
+
+    def vm_power_state(self, state: State, machine: Machine) -> str: ...
+
+    def vm_hardware(self, state: State, machine: Machine) -> dict[str, Any]:
+        """What commissioning finds in it."""
+
+    def delete_vm(self, state: State, machine: Machine) -> None:
+        """Delete the VM of a machine that is about to be deleted."""
+
+    def forget_host(self, state: State, host: VMHost) -> None:
+        """Forget a VM host and the machines on it."""
 
 
 @dataclass
 class Engine:
     state: State
+    vms: VirtualMachines
     auto: float = 0.0
     durations: dict[str, float] = field(default_factory=dict)  # by action, instead of `auto`
     machine_faults: list[MachineFault] = field(default_factory=list)
@@ -225,7 +234,7 @@ class Engine:
         if any(d.storage_pool for d in machine.disks):
             hardware = self.discover_virtual(machine, hardware)
         elif hardware is None and not machine.next_hardware:
-            hardware = next((found for look in HARDWARE if (found := look(self.state, machine))), None)
+            hardware = self.vms.vm_hardware(self.state, machine) or None
         self.discover(machine, hardware or machine.next_hardware)
         # Tests of disks run on those that commissioning found.
         asked = machine.testing_set.requested if machine.testing_set and machine.testing_set.results else None
@@ -251,8 +260,7 @@ class Engine:
         machine.netboot = False
         self.enter(machine, Status.DEPLOYED)
         self.say(machine, "Deployed")
-        for arrive in ARRIVALS:
-            arrive(self.state, machine)
+        self.vms.become_host(self.state, machine)
 
     def finish_releasing(self, machine: Machine, _hardware: dict[str, Any] | None = None) -> None:
         self.released(machine)
@@ -302,14 +310,8 @@ class Engine:
         machine.user_data = None
         machine.storage_acquired = False
 
-    def drop_vm_host(self, host: VMHost) -> None:
-        """Forget a VM host and the machines on it."""
-        for drop in HOST_REMOVERS:
-            drop(self.state, host)
-
     def delete(self, machine: Machine) -> None:
-        for about_to_go in REMOVERS:
-            about_to_go(self.state, machine)
+        self.vms.delete_vm(self.state, machine)
         self.state.remove_node(machine)
 
     # -- hardware ---------------------------------------------------------------------------------------------------
@@ -395,14 +397,13 @@ class Engine:
                 "ERROR",
             )
             raise ServerError(error)
-        for switch in SWITCHES:
-            switch(self.state, machine, action != "power-off")
+        self.vms.switch_vm(self.state, machine, action != "power-off")
         machine.power_state = "off" if action == "power-off" else "on"
         self.say(machine, "Powering off" if action == "power-off" else "Powering on", level="DEBUG")
 
     def look(self, machine: Machine) -> None:
         """Ask the BMC. One that nobody has asked yet says off."""
-        told = next((state for look in SWITCH_STATES if (state := look(self.state, machine))), "")
+        told = self.vms.vm_power_state(self.state, machine)
         machine.power_state = told or ("off" if machine.power_state == "unknown" else machine.power_state)
 
     def require_rack(self, machine: Machine) -> None:

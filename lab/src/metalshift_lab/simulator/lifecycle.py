@@ -10,12 +10,11 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from metalshift_lab.simulator import network, storage
-from metalshift_lab.simulator.constraints import Wish
 from metalshift_lab.simulator.errors import BadRequest, Conflict, Forbidden, Invalid, Refusal, ServerError
 from metalshift_lab.simulator.forms import Field, Form, Wrong, form_bool, listed, optional, string_bool, whole
 from metalshift_lab.simulator.http import Request
@@ -96,9 +95,6 @@ NO_BOOT = (
     "This node cannot be deployed because it needs a separate /boot partition.  "
     "Mount /boot on a device to be able to deploy this node."
 )
-
-# Makes a machine for an allocation that nothing matches; the VM hosts put theirs here.
-COMPOSERS: list[Callable[[Request, Wish], Machine | None]] = []
 
 
 def scripts_field(state: State, name: str, kind: ResultType) -> Field:
@@ -507,7 +503,7 @@ def refuse_hosts(state: State, machines: Iterable[Machine], *, force: bool) -> N
 def drop_hosted(state: State, machine: Machine) -> None:
     """The VM hosts on a machine go with it."""
     for host in list(state.vm_hosts.where(host=machine)):
-        state.engine.drop_vm_host(host)
+        state.engine.vms.forget_host(state, host)
 
 
 def delete(request: Request, machine: Machine) -> None:

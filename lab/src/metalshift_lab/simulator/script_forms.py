@@ -10,7 +10,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from metalshift_lab.simulator import yaml_subset
+import yaml
+
 from metalshift_lab.simulator.errors import BadRequest
 from metalshift_lab.simulator.forms import REQUIRED, Form, Wrong, form_bool
 from metalshift_lab.simulator.http import Request
@@ -239,8 +240,8 @@ def _read_head(form: Form, data: dict[str, Any], script: Script | None) -> None:
         form.fail("script", 'Missing "#" on YAML line.')
         return
     try:
-        head = yaml_subset.load("\n".join(line.split("#", 1)[1] for line in lines))
-    except yaml_subset.Mistake as mistake:
+        head = yaml.safe_load("\n".join(line.split("#", 1)[1] for line in lines))
+    except yaml.YAMLError as mistake:
         form.fail("script", f"Invalid YAML: {mistake}")
         return
     if not isinstance(head, dict):

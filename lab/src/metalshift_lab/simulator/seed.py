@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 
 from metalshift_lab.simulator.model import (
     VLAN,
@@ -117,8 +116,6 @@ def fill(state: State, admin_key: tuple[str, str, str]) -> None:
     state.rack.commissioning_set = state.script_sets.make(
         ScriptSet, node=state.rack, type=ResultType.COMMISSIONING, created=state.now
     )
-    for more in EXTENSIONS:
-        more(state)
 
 
 def _networks(state: State) -> None:
@@ -214,7 +211,3 @@ def _image(state: State, **values: object) -> None:
         made.sha256 = hashlib.sha256(f"{resource.name} {resource.architecture} {filename}".encode()).hexdigest()
         boot_set.files.append(made)
     resource.sets.append(boot_set)
-
-
-# Areas with a seed of their own append a function here when they are imported.
-EXTENSIONS: list[Callable[[State], None]] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from metalshift_lab.simulator import certificates, constraints, engine, lifecycle, lxd, names, network, storage
+from metalshift_lab.simulator import certificates, constraints, lifecycle, lxd, names, network, storage
 from metalshift_lab.simulator.errors import BadRequest, NotFound, Refusal, ServerError, Unavailable
 from metalshift_lab.simulator.forms import Field, Form, Wrong, among, choice, form_bool, integer
 from metalshift_lab.simulator.http import Params, Request
@@ -104,7 +104,7 @@ def _learn(host: VMHost, server: lxd.Host) -> None:
     host.default_storage_pool = host.default_storage_pool or server.pools[0].name
 
 
-def arrive(state: State, machine: Machine) -> None:
+def become_host(state: State, machine: Machine) -> None:
     """A machine deployed to be a VM host reports in: LXD runs on it, and MAAS knows it as a VM host."""
     if not machine.install_kvm or any(h.host is machine for h in state.vm_hosts):
         return
@@ -129,9 +129,6 @@ def arrive(state: State, machine: Machine) -> None:
     )
     _learn(host, connect(state, host))
     state.engine.later(CAPACITY_DELAY, partial(_commission_host, state, host, server))
-
-
-engine.ARRIVALS.append(arrive)
 
 
 def _machine_under(state: State, host: VMHost, server: lxd.Host, user: User | None) -> Node:
@@ -606,9 +603,6 @@ def _eligible(host: VMHost, wanted: dict[str, Any]) -> bool:
     )
 
 
-lifecycle.COMPOSERS.append(compose_on_demand)
-
-
 # -- power ----------------------------------------------------------------------------------------------------------
 
 
@@ -620,14 +614,14 @@ def _lxd_of(state: State, machine: Machine) -> tuple[lxd.Host, str, str] | None:
     return _tell(lxd.connect, state, told), told.get("project") or "default", told["instance_name"]
 
 
-def switch(state: State, machine: Machine, on: bool) -> None:
+def switch_vm(state: State, machine: Machine, on: bool) -> None:
     """Switch the VM of a machine in LXD."""
     found = _lxd_of(state, machine)
     if found is not None:
         _tell(found[0].switch, *found[1:], on)
 
 
-def switch_state(state: State, machine: Machine) -> str:
+def vm_power_state(state: State, machine: Machine) -> str:
     """What LXD says of the VM; empty for a machine that is none."""
     found = _lxd_of(state, machine)
     if found is None:
@@ -635,7 +629,7 @@ def switch_state(state: State, machine: Machine) -> str:
     return "on" if _tell(found[0].is_on, *found[1:]) else "off"
 
 
-def hardware(state: State, machine: Machine) -> dict[str, Any]:
+def vm_hardware(state: State, machine: Machine) -> dict[str, Any]:
     """What commissioning finds in a VM that was made in LXD and added as a machine; nothing for other machines."""
     found = _lxd_of(state, machine)
     if found is None:
@@ -655,15 +649,10 @@ def _tell(act: Callable[..., Any], *arguments: Any) -> Any:
         raise ServerError(str(error)) from None
 
 
-engine.SWITCHES.append(switch)
-engine.SWITCH_STATES.append(switch_state)
-engine.HARDWARE.append(hardware)
-
-
 # -- going away -----------------------------------------------------------------------------------------------------
 
 
-def decompose(state: State, machine: Machine) -> None:
+def delete_vm(state: State, machine: Machine) -> None:
     """Delete the VM of a machine in LXD, if it is one of a VM host."""
     if machine.pod is None:
         return
@@ -671,15 +660,12 @@ def decompose(state: State, machine: Machine) -> None:
     server.delete(str(machine.power_parameters.get("project")), str(machine.power_parameters.get("instance_name")))
 
 
-engine.REMOVERS.append(decompose)
-
-
-def remove(state: State, host: VMHost, *, decompose_all: bool = False) -> None:
+def forget_host(state: State, host: VMHost, *, decompose_all: bool = False) -> None:
     """Forget a VM host, its machines, and the machine MAAS made for it; the VMs themselves only when told."""
     machines = [m for m in state.machines if m.pod is host]
     if decompose_all:
         for machine in machines:
-            decompose(state, machine)
+            delete_vm(state, machine)
     for machine in machines:
         state.remove_node(machine)
     for note in list(state.virtual_machines.where(host=host)):
@@ -687,6 +673,3 @@ def remove(state: State, host: VMHost, *, decompose_all: bool = False) -> None:
     state.vm_hosts.discard(host)
     if isinstance(host.host, Machine) and host.host.dynamic:
         state.remove_node(host.host)
-
-
-engine.HOST_REMOVERS.append(remove)

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from metalshift_lab.simulator import api, faults, lxd, oauth, routing, seed
+from metalshift_lab.simulator import api, faults, lxd, oauth, routing, seed, vm_hosts
 from metalshift_lab.simulator.clock import Clock
 from metalshift_lab.simulator.contention import Contention
 from metalshift_lab.simulator.engine import Engine
@@ -57,11 +57,12 @@ class World:
             self.clock = Clock()
             self.nonces = oauth.Nonces()
             self.state = State(clock=self.clock)
-            self.engine = Engine(self.state)
+            self.engine = Engine(self.state, vm_hosts)
             self.state.engine = self.engine
             self.set_version(self.first_version)
             self.state.extra["lxd opener"] = self._open_lxd
             seed.fill(self.state, self.admin_key)
+            lxd.add_server(self.state, lxd.Server())
             self.faults.clear()
 
     def close(self) -> None:

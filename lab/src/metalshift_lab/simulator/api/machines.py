@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from metalshift_lab.simulator import lifecycle, machine_forms
+from metalshift_lab.simulator import lifecycle, machine_forms, vm_hosts
 from metalshift_lab.simulator.constraints import ALLOCATE, ALLOCATE_OPTIONS, READ, Wish
 from metalshift_lab.simulator.errors import BadRequest, Conflict, Forbidden
 from metalshift_lab.simulator.forms import Field, Form, among, mandatory, string_bool
@@ -69,7 +69,7 @@ class Machines:
         wish = Wish.read(request.state, request.data, ALLOCATE, ALLOCATE_OPTIONS)
         machine = find(request, wish)
         if machine is None and not dry_run and "system_id" not in wish.cleaned:
-            machine = next((m for m in (compose(request, wish) for compose in lifecycle.COMPOSERS) if m), None)
+            machine = vm_hosts.compose_on_demand(request, wish)
         if machine is None:
             raise Conflict(nothing(wish))
         if not dry_run:

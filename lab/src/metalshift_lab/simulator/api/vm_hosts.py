@@ -124,7 +124,7 @@ class VMHostItem:
     @delete(admin=True)
     def delete(self, request: Request, id: str) -> Any:
         host = request.state.vm_hosts.get(id)
-        vm_hosts.remove(request.state, host, decompose_all=form_bool(request.query.get("decompose", "")))
+        vm_hosts.forget_host(request.state, host, decompose_all=form_bool(request.query.get("decompose", "")))
         return NO_CONTENT
 
     @get("parameters", admin=True)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from metalshift_lab.simulator import seed
 from metalshift_lab.simulator.lxd.remote import Remote, Visit
 from metalshift_lab.simulator.lxd.server import Server
 from metalshift_lab.simulator.lxd.troubles import Unreachable
@@ -91,10 +90,3 @@ def _is_in(host: str, network: str) -> bool:
         return ipaddress.ip_address(host) in ipaddress.ip_network(network)
     except ValueError:
         return False
-
-
-def _seed(state: State) -> None:
-    add_server(state, Server())
-
-
-seed.EXTENSIONS.append(_seed)

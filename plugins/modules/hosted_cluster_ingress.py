@@ -176,8 +176,7 @@ def _theirs(label: str, body: Object, keeper: str) -> str:
     asked = str((body["spec"].get("endpointPublishingStrategy") or {}).get("type"))
     return (
         f"The applications of {label} are published by {WORDS.get(asked, asked)}, which {keeper} chose in the hosted "
-        f"cluster. It was left so. To change it, set take_over: [{STRATEGY}], which is hosted_openshift_take_over in "
-        "the playbooks."
+        f"cluster. It was left so. To change it, set take_over: [{STRATEGY}]."
     )
 
 

@@ -217,7 +217,7 @@ def _others(file: KubeconfigFile, found: KubeconfigEntries) -> Failure:
         object=file.path,
         reason="not ours",
         hint="Name another file as dest. merge: true puts a context into a kubeconfig, backup: true keeps a copy and "
-        "replaces the file; the playbooks have them as hosted_openshift_kubeconfig_merge and _backup.",
+        "replaces the file.",
     )
 
 

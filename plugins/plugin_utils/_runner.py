@@ -15,6 +15,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.parent impor
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, what_is_wrong, without_nulls
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out, without
+from ansible_collections.metalshift.maas.plugins.plugin_utils._variables import renamed, sentences_renamed, variables
 
 display = Display()
 
@@ -92,6 +94,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
                 environment=environment,
             )
             said = carry_out(module.converge, task, name, spec)
+        said = dict(sentences_renamed(said, self._names))
         if not self._task.diff:
             said.pop("diff", None)
         said["invocation"] = {"module_args": spec.masked(shown)}
@@ -99,7 +102,13 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def _say(self, line: str) -> None:
         if not self._task.no_log:
-            display.display(f"[{self._task.get_name().strip()}] {line}")
+            display.display(f"[{self._task.get_name().strip()}] {renamed(line, self._names)}")
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The variables of the role that this task is in, by option."""
+        spec: Spec = module_of(self._task.action).SPEC
+        return variables(self._task, self._loader.load_from_file, spec.argument_spec)
 
     def _trace(self, line: str) -> None:
         if not self._task.no_log:

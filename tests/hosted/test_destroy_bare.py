@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,17 @@ def test_a_destroyed_cluster_leaves_what_was_asked_for(api: Api, sim: Simulator,
     machines = next(result["machines"] for result in done.results if "machines" in result)
     assert [(one["hostname"], one["outcome"]) for one in machines] == [("n1", "erased")]
     assert api.get(SECRETS, CREDENTIALS, "clusters") is None
+
+
+def test_what_to_do_is_said_in_the_variables_of_the_playbook(
+    api: Api, sim: Simulator, folder: Path, tmp_path: Path
+) -> None:
+    """Nothing runs here that would remove what has finalizers; the playbook knows no option `force`."""
+    cluster(api, sim.machine("n1", status="Deployed"))
+    hangs = destroyed(folder, sim, tmp_path, force=False)
+    output = " ".join(hangs.output.split())
+    assert (hangs.status, "hosted_openshift_force: true" in output) == (2, True), output
+    assert not re.search(r"(?<!hosted_openshift_)\bforce: true", output), output
 
 
 def test_a_misspelt_wish_destroys_nothing(api: Api, sim: Simulator, folder: Path, tmp_path: Path) -> None:

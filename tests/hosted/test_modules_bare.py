@@ -758,7 +758,7 @@ def test_a_field_that_is_named_is_taken_over_and_no_other(ground: Ground) -> Non
     scaled(5)
     refused = ground.run("node_pool", {**POOL, "replicas": 3})
     assert "spec.replicas is kept by kubectl" in refused.msg
-    assert "take_over: [spec.replicas], which is hosted_openshift_take_over in the playbooks" in refused.msg
+    assert "take it over with take_over: [spec.replicas]." in refused.msg
     assert refused.msg == ground.run("node_pool", {**POOL, "replicas": 3, "take_over": ["spec.nodeLabels"]}).msg
     taking = {**POOL, "replicas": 3, "take_over": ["spec.replicas"]}
     before = ground.versions()

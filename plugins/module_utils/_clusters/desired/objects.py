@@ -148,10 +148,7 @@ class DesiredObject:
         fields = sorted(kept.fields)
         if not fields or not all(is_within(field, self.take_over) for field in fields):
             it, is_as_it_is = ("it", "it is") if len(fields) == 1 else ("them", "they are")
-            kept.hint = (
-                f"Leave {it} as {is_as_it_is}, or take {it} over with take_over: [{', '.join(fields)}], "
-                "which is hosted_openshift_take_over in the playbooks."
-            )
+            kept.hint = f"Leave {it} as {is_as_it_is}, or take {it} over with take_over: [{', '.join(fields)}]."
             raise kept
 
 

@@ -64,6 +64,5 @@ def refuse_older(label: str, image: str, than: str, history: Sequence[Mapping[st
             f"{label} has {than}, and release is {version_of(image, history)}, which is older. {NO_WAY_BACK}",
             object=label,
             reason="downgrade",
-            hint="Correct release, or set allow_downgrade: true, which is hosted_openshift_allow_downgrade in the "
-            "playbooks.",
+            hint="Correct release, or set allow_downgrade: true.",
         )

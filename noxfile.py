@@ -299,21 +299,24 @@ def bench(session: nox.Session) -> None:
 # -- the sums -------------------------------------------------------------------------------------------------------
 
 
-def elsewhere() -> list[str]:
-    return [name for name, session in nox.registry.get().items() if "verify" in session.tags]
+def parts(*tags: str) -> list[str]:
+    return [name for name, session in nox.registry.get().items() if {*tags} & {*session.tags}]
 
 
 @nox.session(venv_backend="none")
 def test(session: nox.Session) -> None:
     """what every change passes: 15 minutes, 45 the first time"""
-    accounts.add_up(session, ["-t", "test"], 3, elsewhere())
+    accounts.add_up(session, ["-t", "test"], 3, parts("verify"))
 
 
 @nox.session(venv_backend="none", default=False)
 def verify(session: nox.Session) -> None:
     """all the rest, for hours; `-- hosted lxd` runs these parts alone"""
+    known = parts("test", "verify")
+    if unknown := [name for name in session.posargs if name not in known]:
+        session.error(f"No part is called {', '.join(unknown)}. There are {', '.join(known)}")
     chosen = ["-s", *session.posargs] if session.posargs else ["-t", "verify"]
-    accounts.add_up(session, chosen, 1, elsewhere())
+    accounts.add_up(session, chosen, 1, parts("verify"))
 
 
 # -- tools ----------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ options:
     default: [machines, maas]
 seealso:
   - module: metalshift.maas.hosted_cluster
-  - module: metalshift.maas.hosted_cluster_diagnosis
+  - module: metalshift.maas.hosted_cluster_diagnosis_info
   - module: metalshift.maas.node_csr
 """
 

@@ -246,10 +246,10 @@ LIVES = [
 ]
 # Those that look, and write nothing.
 LOOKING = {
-    "hosted_cluster_audit",
-    "hosted_cluster_diagnosis",
+    "hosted_cluster_audit_info",
+    "hosted_cluster_diagnosis_info",
     "hosted_cluster_info",
-    "hosted_cluster_preflight",
+    "hosted_cluster_preflight_info",
 }
 
 

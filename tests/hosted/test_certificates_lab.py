@@ -125,7 +125,7 @@ def test_what_is_left_of_that_day_troubles_nobody(cluster: Cluster) -> None:
     found = cluster.done("node_csr")
     assert (found.changed, found["certificate_requests"]) == (False, [])
     assert found["summary"]["superseded"] == len(cluster.waiting()) > 100
-    told = run(cluster.lab, "hosted_cluster_diagnosis", {"name": NAME})["diagnosis"]
+    told = run(cluster.lab, "hosted_cluster_diagnosis_info", {"name": NAME})["diagnosis"]
     assert [one["what"] for one in told if one["severity"] == "error" or "ertificate" in one["what"]] == []
 
 

@@ -94,7 +94,7 @@ def test_nodes_join_and_a_lie_about_an_address_is_found_out(signed: Journey, lab
     assert [one["node"].partition(".")[0] for one in refused] == [liar]
     assert "10.99.250.250: not among the addresses in MAAS" in refused[0]["message"]
     assert not refused[0]["passing"]
-    told = run(lab, "hosted_cluster_diagnosis", {"name": NAME})["diagnosis"]
+    told = run(lab, "hosted_cluster_diagnosis_info", {"name": NAME})["diagnosis"]
     steps = {one["next_step"] for one in told if refused[0]["name"] in one["object"]}
     assert steps == {WHO_ASKS}
 

@@ -60,7 +60,7 @@ def healed(lab: Lab) -> Iterator[None]:
 
 def diagnosed(lab: Lab, name: str = NAME, **options: Any) -> dict[str, Any]:
     """One diagnosis, of which not one request writes."""
-    outcome = run(lab, "hosted_cluster_diagnosis", {"name": name, "leaks": False, **options})
+    outcome = run(lab, "hosted_cluster_diagnosis_info", {"name": name, "leaks": False, **options})
     assert not outcome.failed, outcome.msg
     assert all("GET " in line for line in outcome.screen.traced)
     return outcome.result

@@ -66,7 +66,7 @@ def names(api: Api, name: str, system_id: str, zone: str = "default", namespace:
 def told(folder: Path, sim: Simulator, cluster: str = "shop", **options: Any) -> dict[str, dict[str, Any]]:
     """What a diagnosis says of leaks, by object; not one request of it writes."""
     args = {"kubeconfig": str(folder / "kubeconfig"), "name": cluster, **options}
-    outcome = run_task(sim, "hosted_cluster_diagnosis", args)
+    outcome = run_task(sim, "hosted_cluster_diagnosis_info", args)
     assert not outcome.failed, outcome.msg
     assert all("GET " in line for line in outcome.screen.traced)
     assert all(one["object"].split(" ")[0] in outcome["page"] for one in outcome["diagnosis"])

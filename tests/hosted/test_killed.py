@@ -185,5 +185,5 @@ def strike_and_repair(company: Company, playbook: str, kill: tuple[int, str]) ->
 
 
 def leaks(lab: Lab) -> list[Any]:
-    audit = run(lab, "hosted_cluster_audit", {"name": NAME})
+    audit = run(lab, "hosted_cluster_audit_info", {"name": NAME})
     return [leak for leak in audit["leaks"] if leak["verdict"] != "kept"]

@@ -586,7 +586,7 @@ def test_preflight_says_whose_key_the_provider_would_get(ground: Ground) -> None
 
     def check(**given: Any) -> tuple[str, str]:
         asked = {"name": "demo", "checks": ["key of the provider"], "fail": False, **given}
-        [found] = ground.done("hosted_cluster_preflight", asked)["preflight"]["checks"]
+        [found] = ground.done("hosted_cluster_preflight_info", asked)["preflight"]["checks"]
         return found["status"], found["found"]
 
     assert check() == ("ok", "It is that of admin, an administrator.")
@@ -607,7 +607,7 @@ def test_another_control_plane_operator_than_that_of_the_release_is_an_annotatio
 
     def preflight(**given: Any) -> str:
         asked = {"name": "demo", "checks": ["control plane operator"], "fail": False, **given}
-        return str(ground.done("hosted_cluster_preflight", asked)["preflight"]["checks"][0]["status"])
+        return str(ground.done("hosted_cluster_preflight_info", asked)["preflight"]["checks"][0]["status"])
 
     assert (preflight(), preflight(**ours)) == ("warning", "ok")
     ground.done("hosted_cluster", {**CLUSTER, **ours})
@@ -625,7 +625,7 @@ def test_a_platform_that_openshift_refuses_is_told_before_there_is_a_node(ground
     manifest = json.dumps({"spec": {"platformSpec": {"type": platform}}, "status": {"platform": platform}})
     content = {"data": {"cluster-infrastructure-02-config.yaml": manifest}}
     ground.kube.create(grounds.body_of(CONFIG_MAPS, "machine-config-server", grounds.INNER, **content))
-    diagnosis = ground.done("hosted_cluster_diagnosis", {"name": "demo", "leaks": False})["diagnosis"]
+    diagnosis = ground.done("hosted_cluster_diagnosis_info", {"name": "demo", "leaks": False})["diagnosis"]
     [tree] = ground.done("hosted_cluster_info", {"name": "demo", "gather": ["infrastructure"]})["hosted_clusters"]
     told = [one for one in diagnosis if "writes platform MAAS into the Infrastructure" in one["what"]]
     assert (len(told), tree["infrastructure_platform"]) == (int(platform == "MAAS"), platform)

@@ -73,7 +73,7 @@ def test_the_control_plane_operator_of_a_stock_release_spoils_platform_maas_and_
     spoilt = hosted.done("hosted_cluster", {**hosted.cluster, "name": name, **images})
     try:
         assert any("writes platform MAAS into the Infrastructure" in one for one in spoilt["warnings"])
-        diagnosis = run(lab, "hosted_cluster_diagnosis", {"name": name})["diagnosis"]
+        diagnosis = run(lab, "hosted_cluster_diagnosis_info", {"name": name})["diagnosis"]
         assert any("writes platform MAAS into the Infrastructure" in one["what"] for one in diagnosis)
         gather = {"gather": ["infrastructure"]}
         [ours] = run(lab, "hosted_cluster_info", {"name": NAME, **gather})["hosted_clusters"]

@@ -58,7 +58,7 @@ def check(outcome: Outcome, name: str) -> Mapping[str, str]:
 def test_a_lab_is_fit_for_a_hosted_cluster_and_nothing_is_written(lab: Lab) -> None:
     supported = Resource("v1", "configmaps")
     lab.until("the operator says what it supports", lambda: lab.api.get(supported, "supported-versions", "hypershift"))
-    outcome = run(lab, "hosted_cluster_preflight", wished(lab))
+    outcome = run(lab, "hosted_cluster_preflight_info", wished(lab))
     assert not outcome.failed, outcome.msg
     statuses = {each["name"]: each["status"] for each in outcome["preflight"]["checks"]}
     assert {name for name, status in statuses.items() if status != "ok"} == {"control plane operator", "user spectro"}
@@ -78,7 +78,7 @@ def test_all_that_is_wrong_is_one_sentence_and_the_whole_table(lab: Lab) -> None
         image_content_sources=[{"source": "quay.io", "mirrors": ["mirror.example"]}],
         node_pools=[{**POOL, "zone": "az9", "image": "custom/none"}],
     )
-    outcome = run(lab, "hosted_cluster_preflight", args)
+    outcome = run(lab, "hosted_cluster_preflight_info", args)
     assert outcome.failed
     failed = {each["name"] for each in outcome["preflight"]["checks"] if each["status"] == "failed"}
     assert failed == {
@@ -93,11 +93,11 @@ def test_all_that_is_wrong_is_one_sentence_and_the_whole_table(lab: Lab) -> None
     assert outcome.msg.startswith("The hosted cluster clusters/early would not come up: provider: ")
     assert outcome["failure"]["kind"] == "conflict"
     assert all(each["advice"] for each in outcome["preflight"]["checks"] if each["status"] == "failed")
-    assert not run(lab, "hosted_cluster_preflight", {**args, "fail": False}).failed
+    assert not run(lab, "hosted_cluster_preflight_info", {**args, "fail": False}).failed
 
 
 def test_too_few_machines_are_a_matter_of_capacity(lab: Lab) -> None:
-    outcome = run(lab, "hosted_cluster_preflight", wished(lab, node_pools=[{**POOL, "replicas": 99}]))
+    outcome = run(lab, "hosted_cluster_preflight_info", wished(lab, node_pools=[{**POOL, "replicas": 99}]))
     assert outcome["failure"]["kind"] == "capacity"
     assert "99 machines asked for" in outcome.msg
 
@@ -108,7 +108,7 @@ def test_a_user_who_may_little_is_told_what_is_missing(lab: Lab) -> None:
         {"apiGroups": ["storage.k8s.io"], "resources": ["*"], "verbs": ["list"]},
     ]
     reader = lab.user("preflight-reader", rules)
-    outcome = run(lab, "hosted_cluster_preflight", {**wished(lab), "kubeconfig": str(reader), "fail": False})
+    outcome = run(lab, "hosted_cluster_preflight_info", {**wished(lab), "kubeconfig": str(reader), "fail": False})
     rights = check(outcome, "rights in Kubernetes")
     assert rights["status"] == "failed"
     assert "create hostedclusters.hypershift.openshift.io in clusters" in rights["found"]
@@ -140,7 +140,7 @@ def test_who_has_the_rights_of_the_table_and_no_others_can_make_and_remove_a_clu
         lab.api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": wish.namespace}})
     way = entitled(lab, wish, *NEEDED)
     args = {**wished(lab), "name": wish.name, **way}
-    looked = run(lab, "hosted_cluster_preflight", {**args, "checks": ["rights in Kubernetes"]})
+    looked = run(lab, "hosted_cluster_preflight_info", {**args, "checks": ["rights in Kubernetes"]})
     assert check(looked, "rights in Kubernetes")["status"] == "ok"
 
     shared = {key: args[key] for key in ("name", "release", "base_domain", "services_address", "provider_image")}
@@ -151,7 +151,7 @@ def test_who_has_the_rights_of_the_table_and_no_others_can_make_and_remove_a_clu
     pool["config"] = [{"name": "empty", "content": json.dumps(MACHINE_CONFIG)}]
     grown = run(lab, "node_pool", pool)
     assert not grown.failed, grown.msg
-    page = run(lab, "hosted_cluster_diagnosis", {"name": wish.name, "leaks": False, **way})
+    page = run(lab, "hosted_cluster_diagnosis_info", {"name": wish.name, "leaks": False, **way})
     assert [one["what"] for one in page["diagnosis"] if "may not" in one["what"]] == []
     scaled = run(lab, "node_pool", {"name": POOL["name"], "replicas": 0, "wait_timeout": 400, **way})
     assert not scaled.failed, scaled.msg
@@ -170,7 +170,7 @@ def test_who_has_the_rights_of_the_table_and_no_others_can_make_and_remove_a_clu
 )
 def test_a_provider_with_which_no_node_can_join_is_told(lab: Lab, image: str | None, status: str, says: str) -> None:
     args = {**wished(lab), "provider_image": image, "checks": ["provider"], "fail": False}
-    found = check(run(lab, "hosted_cluster_preflight", args), "provider")
+    found = check(run(lab, "hosted_cluster_preflight_info", args), "provider")
     assert found["status"] == status
     assert says in found["found"]
 
@@ -181,22 +181,24 @@ def test_a_registry_that_asks_for_a_login_gets_that_of_the_pull_secret(new_lab: 
     args = wished(lab, checks=["release"], fail=False)
     login = {"auths": {lab.facts["registry"]: {"auth": "bGFiOndyb25n"}}}
     for secret in ({"auths": {}}, login, json.dumps(login)):
-        outcome = run(lab, "hosted_cluster_preflight", {**args, "pull_secret": secret})
+        outcome = run(lab, "hosted_cluster_preflight_info", {**args, "pull_secret": secret})
         assert check(outcome, "release")["status"] == "failed", secret
         assert "does not give" in check(outcome, "release")["found"]
         assert "bGFiOndyb25n" not in json.dumps(outcome.result)
     lab.heal()
     without_authority = {**args, "release_ca_cert": None}
-    assert "is not trusted here" in check(run(lab, "hosted_cluster_preflight", without_authority), "release")["found"]
+    assert (
+        "is not trusted here" in check(run(lab, "hosted_cluster_preflight_info", without_authority), "release")["found"]
+    )
     lab.fault("registry-down")
-    found = check(run(lab, "hosted_cluster_preflight", args), "release")
+    found = check(run(lab, "hosted_cluster_preflight_info", args), "release")
     assert found["status"] == "warning"
     assert "cannot be reached from here" in found["found"]
 
 
 def test_a_cluster_without_hypershift_is_told_so(new_lab: Callable[..., Lab]) -> None:
     lab = new_lab(machines=1, operator=False)
-    outcome = run(lab, "hosted_cluster_preflight", wished(lab, node_pools=[], fail=False))
+    outcome = run(lab, "hosted_cluster_preflight_info", wished(lab, node_pools=[], fail=False))
     assert check(outcome, "platform")["found"] == "The cluster does not know HostedClusters."
     assert check(outcome, "operator")["status"] == "failed"
     assert check(outcome, "operator and release")["status"] == "unknown"
@@ -208,7 +210,7 @@ def test_a_server_that_does_not_answer_is_one_failed_check(lab: Lab, which: str)
         "MAAS": {"maas_endpoint": "http://127.0.0.1:9/MAAS", "maas_timeout": 1},
         "Kubernetes": {"kubeconfig": None, "host": "https://127.0.0.1:9", "api_key": "none"},
     }
-    outcome = run(lab, "hosted_cluster_preflight", {**wished(lab), **nowhere[which]})
+    outcome = run(lab, "hosted_cluster_preflight_info", {**wished(lab), **nowhere[which]})
     assert outcome.failed
     assert check(outcome, f"{which} answers")["status"] == "failed"
     unknown = [each for each in outcome["preflight"]["checks"] if each["status"] == "unknown"]

@@ -63,7 +63,7 @@ def test_a_wait_that_gives_up_ends_the_loop_and_the_next_run_puts_it_right(hoste
     assert {PAUSED, GIVEN_UP} <= set(old["metadata"]["annotations"])
     [told] = [
         one
-        for one in run(lab, "hosted_cluster_diagnosis", {"name": NAME})["diagnosis"]
+        for one in run(lab, "hosted_cluster_diagnosis_info", {"name": NAME})["diagnosis"]
         if one["object"] == f"MaasMachine {PLACE}/{old['metadata']['name']}" and "paused" in one["what"]
     ]
     assert "paused since a task gave up waiting for it" in told["what"]

@@ -94,7 +94,9 @@ def task(folder: Path, sim: Simulator, module: str, **args: Any) -> Outcome:
 
 
 def looked(folder: Path, sim: Simulator, name: str, way: dict[str, str]) -> dict[str, str]:
-    done = task(folder, sim, "hosted_cluster_preflight", name=name, checks=["rights in Kubernetes"], fail=False, **way)
+    done = task(
+        folder, sim, "hosted_cluster_preflight_info", name=name, checks=["rights in Kubernetes"], fail=False, **way
+    )
     (found,) = done["preflight"]["checks"]
     return dict(found)
 
@@ -140,7 +142,7 @@ def test_who_may_all_that_is_needed_is_told_so(api: Api, sim: Simulator, folder:
 def test_a_cluster_is_diagnosed(api: Api, sim: Simulator, folder: Path) -> None:
     Stopped(api).namespaces().create(sim.machine("n1", status="Deployed"))
     way = entitled(api, "shop", "diagnose")
-    done = task(folder, sim, "hosted_cluster_diagnosis", name="shop", leaks=False, **way)
+    done = task(folder, sim, "hosted_cluster_diagnosis_info", name="shop", leaks=False, **way)
     assert not done.failed, done.msg
     assert [one["what"] for one in done["diagnosis"] if "not read" in one["what"] or "may not" in one["what"]] == []
 
@@ -152,7 +154,7 @@ def test_a_cluster_is_destroyed(api: Api, sim: Simulator, folder: Path) -> None:
     done = remove(folder, sim, name="brief", stall_timeout=40, **way)
     assert not done.failed, done.msg
     assert api.list(HOSTED_CLUSTERS) == []
-    audit = task(folder, sim, "hosted_cluster_audit", name="brief", **way)
+    audit = task(folder, sim, "hosted_cluster_audit_info", name="brief", **way)
     assert not audit.failed, audit.msg
     assert left(api, shop.place) == []
 

@@ -50,7 +50,7 @@ def remove(journey: Journey, **words: Any) -> Outcome:
 
 
 def audit(lab: Lab, name: str, **words: Any) -> Outcome:
-    return run(lab, "hosted_cluster_audit", {"name": name, **words})
+    return run(lab, "hosted_cluster_audit_info", {"name": name, **words})
 
 
 def maas(lab: Lab) -> Client:

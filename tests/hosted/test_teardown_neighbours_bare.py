@@ -108,11 +108,11 @@ def test_a_pool_of_the_other_name_stays(api: Api, sim: Simulator, folder: Path, 
 
 def test_nobody_calls_what_lives_a_leak(api: Api, sim: Simulator, folder: Path, live: Stopped) -> None:
     args = {"kubeconfig": str(folder / "kubeconfig"), "namespace": "clusters-prod", "name": "x"}
-    audit = run_task(sim, "hosted_cluster_audit", args)
+    audit = run_task(sim, "hosted_cluster_audit_info", args)
     assert [one for one in audit["leaks"] if one["verdict"] != "kept"] == []
     (kept,) = [one for one in audit["leaks"] if one["kind"] == "namespace"]
     assert kept["reason"] == "it is that of hosted cluster clusters/prod-x"
-    page = run_task(sim, "hosted_cluster_diagnosis", args)["page"]
+    page = run_task(sim, "hosted_cluster_diagnosis_info", args)["page"]
     assert "There is no HostedCluster clusters-prod/x, and nothing that one has left." in " ".join(page.split())
     assert "Delete it" not in page
 
@@ -172,7 +172,9 @@ def test_a_second_one_in_its_namespace_is_refused_before_it_is_created(
     assert "would be in namespace clusters-prod-x, which is that of hosted cluster clusters/prod-x" in refused.msg
     assert api.list(HOSTED_CLUSTERS, "clusters-prod") == []
     looked = {"checks": ["namespace"], "kubeconfig": args["kubeconfig"], "namespace": "clusters-prod", "name": "x"}
-    assert "the namespace of hosted cluster clusters/prod-x" in run_task(sim, "hosted_cluster_preflight", looked).msg
+    assert (
+        "the namespace of hosted cluster clusters/prod-x" in run_task(sim, "hosted_cluster_preflight_info", looked).msg
+    )
 
 
 # -- what a cluster has left ------------------------------------------------------------------------------------

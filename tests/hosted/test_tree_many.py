@@ -181,10 +181,14 @@ def test_a_tree_is_plain_json(management: Path, sim: Simulator) -> None:
         ("hosted_cluster_info", {"gather": ["gossip"]}, "value of gather must be one or more of: all, machines, maas"),
         ("hosted_cluster_info", {"node": "a", "system_id": "b"}, "mutually exclusive: system_id|node"),
         ("hosted_cluster_info", {"nmae": "demo"}, "unknown option nmae"),
-        ("hosted_cluster_diagnosis", {}, "missing required arguments: name"),
-        ("hosted_cluster_diagnosis", {"name": ""}, "name must not be empty."),
-        ("hosted_cluster_diagnosis", {"name": "c00", "namespace": ""}, "namespace must not be empty."),
-        ("hosted_cluster_diagnosis", {"name": "c00", "kubeconfig": "/nowhere"}, "There is no kubeconfig at /nowhere."),
+        ("hosted_cluster_diagnosis_info", {}, "missing required arguments: name"),
+        ("hosted_cluster_diagnosis_info", {"name": ""}, "name must not be empty."),
+        ("hosted_cluster_diagnosis_info", {"name": "c00", "namespace": ""}, "namespace must not be empty."),
+        (
+            "hosted_cluster_diagnosis_info",
+            {"name": "c00", "kubeconfig": "/nowhere"},
+            "There is no kubeconfig at /nowhere.",
+        ),
     ],
 )
 def test_wrong_input_is_one_sentence(management: Path, module: str, options: dict[str, Any], says: str) -> None:
@@ -194,7 +198,7 @@ def test_wrong_input_is_one_sentence(management: Path, module: str, options: dic
 
 
 def test_check_mode_makes_no_difference(management: Path, sim: Simulator) -> None:
-    for module in ("hosted_cluster_info", "hosted_cluster_diagnosis"):
+    for module in ("hosted_cluster_info", "hosted_cluster_diagnosis_info"):
         args = {"kubeconfig": str(management), "name": "c07"}
         dry, wet = (run_task(sim, module, args, check=check) for check in (True, False))
         assert all("GET " in line for line in (*dry.screen.traced, *wet.screen.traced))

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: hosted_cluster_diagnosis
+module: hosted_cluster_diagnosis_info
 short_description: Tell what is wrong with a hosted cluster, whose turn it is, and what to do next
 version_added: 0.1.0
 author:
@@ -37,25 +37,25 @@ options:
     default: clusters
   leaks:
     description:
-      - Whether to look for what belongs to nobody too, or to somebody else, as M(metalshift.maas.hosted_cluster_audit)
-        does.
+      - Whether to look for what belongs to nobody too, or to somebody else, as
+        M(metalshift.maas.hosted_cluster_audit_info) does.
       - It takes a listing of all machines that are in use, for which MAAS needs about ten seconds for each thousand.
     type: bool
     default: true
   noted:
     description:
-      - What was noted of the cluster before, as for M(metalshift.maas.hosted_cluster_audit). It tells what nothing else
-        attributes to a cluster that is gone.
+      - What was noted of the cluster before, as for M(metalshift.maas.hosted_cluster_audit_info). It tells
+        what nothing else attributes to a cluster that is gone.
     type: raw
 seealso:
   - module: metalshift.maas.hosted_cluster_info
-  - module: metalshift.maas.hosted_cluster_audit
+  - module: metalshift.maas.hosted_cluster_audit_info
   - module: metalshift.maas.node_csr
 """
 
 EXAMPLES = r"""
 - name: What is wrong with it?
-  metalshift.maas.hosted_cluster_diagnosis:
+  metalshift.maas.hosted_cluster_diagnosis_info:
     name: demo
   register: demo
 
@@ -149,7 +149,7 @@ def converge(task: Task) -> Result:
 
 
 def main() -> None:
-    run_as_module(SPEC, converge, "hosted_cluster_diagnosis")
+    run_as_module(SPEC, converge, "hosted_cluster_diagnosis_info")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: hosted_cluster_audit
+module: hosted_cluster_audit_info
 short_description: Find what a hosted cluster has left behind
 version_added: 0.1.0
 author:
@@ -48,7 +48,7 @@ options:
     default: false
 seealso:
   - module: metalshift.maas.hosted_cluster
-  - module: metalshift.maas.hosted_cluster_diagnosis
+  - module: metalshift.maas.hosted_cluster_diagnosis_info
 """
 
 EXAMPLES = r"""
@@ -59,7 +59,7 @@ EXAMPLES = r"""
   register: gone
 
 - name: Is anything left of it?
-  metalshift.maas.hosted_cluster_audit:
+  metalshift.maas.hosted_cluster_audit_info:
     name: demo
     noted: "{{ gone.machines }}"
   register: audit
@@ -151,7 +151,7 @@ def converge(task: Task) -> Result:
 
 
 def main() -> None:
-    run_as_module(SPEC, converge, "hosted_cluster_audit")
+    run_as_module(SPEC, converge, "hosted_cluster_audit_info")
 
 
 if __name__ == "__main__":

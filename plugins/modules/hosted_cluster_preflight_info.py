@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: hosted_cluster_preflight
+module: hosted_cluster_preflight_info
 short_description: Find what would keep a hosted cluster from coming up
 version_added: 0.1.0
 author:
@@ -220,7 +220,7 @@ seealso:
 
 EXAMPLES = r"""
 - name: What would fail
-  metalshift.maas.hosted_cluster_preflight:
+  metalshift.maas.hosted_cluster_preflight_info:
     name: demo
     release: quay.io/openshift-release-dev/ocp-release:4.20.8-x86_64
     base_domain: example.com
@@ -240,7 +240,7 @@ EXAMPLES = r"""
     msg: "{{ preflight.preflight.table }}"
 
 - name: Only whether there are machines enough
-  metalshift.maas.hosted_cluster_preflight:
+  metalshift.maas.hosted_cluster_preflight_info:
     name: demo
     node_pools:
       - name: workers
@@ -475,7 +475,7 @@ def _surge(options: Mapping[str, Any]) -> int | None:
 
 
 def main() -> None:
-    run_as_module(SPEC, converge, "hosted_cluster_preflight")
+    run_as_module(SPEC, converge, "hosted_cluster_preflight_info")
 
 
 if __name__ == "__main__":

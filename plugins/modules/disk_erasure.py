@@ -85,7 +85,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan im
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS, Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address, lacking
 
 SPEC = Spec(
     options={
@@ -93,6 +93,7 @@ SPEC = Spec(
         "claim": {"type": "str", "default": "erase"},
         **WAIT_OPTIONS,
     },
+    predictable=frozenset({"machines"}),
 )
 
 
@@ -102,7 +103,7 @@ def converge(task: Task) -> Result:
     erasing = DiskErasure(task, Patience.of(task), params["claim"])
     found = Machines(task.maas).find(params["machines"])
     unknown = [name for name, machine in found.items() if machine is None]
-    if unknown:
+    if unknown and not task.check:
         raise Failure(
             "not_found",
             f"MAAS does not know {', '.join(unknown)}.",
@@ -113,7 +114,10 @@ def converge(task: Task) -> Result:
     plan = Plan([Step("erase", address(machine)) for machine in wanted.values()])
     if task.check:
         ended = [MachineErasure(system_id, address(machine)) for system_id, machine in wanted.items()]
-        return Result(changed=bool(plan), values={"machines": [one.to_dict() for one in ended]}, plan=plan)
+        # An earlier task of the play may be the one that would have made or chosen them.
+        warnings = [lacking(name) for name in unknown]
+        values = {"machines": [one.to_dict() for one in ended]}
+        return Result(changed=bool(plan or unknown), values=values, plan=plan, warnings=warnings)
     erasing.remember(wanted)
     ended = erasing.erase(wanted.values(), wait=params["wait"])
     return Result(

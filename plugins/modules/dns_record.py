@@ -149,6 +149,7 @@ SPEC = Spec(
     required_one_of=[("fqdn", "name")],
     mutually_exclusive=[("fqdn", "name"), ("fqdn", "domain")],
     required_if=[("state", "present", ("value",))],
+    predictable=frozenset({"value"}),
 )
 
 

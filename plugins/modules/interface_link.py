@@ -179,6 +179,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.task import 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import linking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import lacking
 
 SPEC = Spec(
     options={
@@ -197,6 +198,7 @@ SPEC = Spec(
     required_one_of=[("machine", "device")],
     mutually_exclusive=[("machine", "device")],
     required_if=[("state", "present", ("mode",))],
+    predictable=frozenset({"machine", "device", "ip_address"}),
 )
 
 
@@ -212,7 +214,7 @@ def converge(task: Task) -> Result:
         foreseen = act.foresee_removal(nic, options)
     else:
         foreseen = act.foresee(nic, linking.wished(survey, options, nic), take_reserved=options["take_reserved"])
-        warnings += [] if nic.system_id else [f"MAAS does not know {nic.node} yet."]
+        warnings += [] if nic.system_id else [lacking(nic.node, "device" if options["device"] else "machine")]
     now = foreseen.shown if task.check else act.carry_out(foreseen)
     if task.check and foreseen.plan and now:
         now["predicted"] = True

@@ -311,6 +311,7 @@ SPEC = Spec(
         **WAIT_OPTIONS,
     },
     elements={"machines": {"name": {"type": "str"}, **EACH}},
+    predictable=frozenset({"machines"}),
 )
 
 

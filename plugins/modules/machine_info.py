@@ -211,10 +211,11 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.details import Details
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import STATUS_OF_WORD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import refuse_unknown
@@ -242,7 +243,8 @@ SPEC = Spec(
         **{name: {"type": "list", "elements": "str"} for name in FILTERS if name not in ("claim", "owner")},
         "gather": {"type": "list", "elements": "str", "choices": GATHER, "default": []},
         "full": {"type": "bool", "default": False},
-    }
+    },
+    predictable=frozenset({"machines"}),
 )
 
 
@@ -272,7 +274,8 @@ def chosen(task: Task) -> tuple[list[Machine], list[str]]:
     warnings: list[str] = []
     if task.params["machines"] is not None:
         named = machines.find(task.params["machines"])
-        warnings = [f"MAAS does not know {name}." for name, machine in named.items() if machine is None]
+        unknown = [name for name, machine in named.items() if machine is None]
+        warnings = [lacking(name) if name == UNKNOWN else f"MAAS does not know {name}." for name in unknown]
         known = {machine["system_id"]: machine for machine in named.values() if machine is not None}
         if not filters or not known:
             return list(known.values()), warnings

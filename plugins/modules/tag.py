@@ -109,7 +109,8 @@ SPEC = Spec(
         "machines": {"type": "list", "elements": "str"},
         "purge_machines": {"type": "bool", "default": False},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    }
+    },
+    predictable=frozenset({"machines"}),
 )
 
 

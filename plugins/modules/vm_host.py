@@ -375,6 +375,7 @@ SPEC = Spec(
     required_one_of=[("name", "power_address", "machine")],
     required_together=[("certificate", "key")],
     mutually_exclusive=[("password", "token")],
+    predictable=frozenset({"name", "machine"}),
 )
 
 

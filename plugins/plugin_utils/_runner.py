@@ -27,7 +27,7 @@ from ansible.utils.display import Display
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_with_parent
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, what_is_wrong, without_nulls
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out, without
 from ansible_collections.metalshift.maas.plugins.plugin_utils._variables import renamed, sentences_renamed, variables
 
@@ -76,7 +76,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         module = module_of(name)
         spec: Spec = module.SPEC
         environment = {**os.environ, **self._task_environment()}
-        given = _with_fallbacks(spec, without_nulls(_plain(self._task.args)), environment)
+        check = bool(self._task.check_mode)
+        given = _with_fallbacks(spec, spec.given(_plain(self._task.args), check=check), environment)
         # Not ActionBase.validate_argument_spec: its errors print the arguments, secrets included.
         checked = ArgumentSpecValidator(spec.argument_spec, **spec.rules()).validate(given)
         # Of both: a secret may have come in a text of JSON, and be its own value only after validation.
@@ -88,7 +89,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             shown = checked.validated_parameters
             task = Task(
                 shown,
-                check=bool(self._task.check_mode),
+                check=check,
                 say=lambda line: self._say(without(secrets, line)),
                 trace=lambda line: self._trace(without(secrets, f"{name}: {line}")),
                 environment=environment,

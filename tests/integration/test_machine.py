@@ -446,7 +446,7 @@ def test_check_mode_accepts_what_an_earlier_task_would_have_made(sim: Simulator)
     assert came["warnings"] == ["node-1: MAAS has no zone az9 yet.", "node-1: MAAS has no tag new yet."]
     came = machine(sim, "node-2", state="deployed", check=True)
     assert came["machine"]["status_name"] == "Deployed"
-    assert came["warnings"] == ["node-2: MAAS does not know it yet."]
+    assert came["warnings"] == ["MAAS does not know node-2 yet."]
     assert machine(sim, "node-2", state="deployed").failed
 
 

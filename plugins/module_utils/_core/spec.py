@@ -17,6 +17,7 @@ from ansible.module_utils.basic import env_fallback
 from ansible.module_utils.errors import UnsupportedError
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import as_unknown
 
 Options = dict[str, dict[str, Any]]
 
@@ -163,6 +164,8 @@ class Spec:
     required_by: Mapping[str, Any] = field(default_factory=dict)
     # Suboptions of lists whose elements may also be plain names: Ansible's validators know no such thing.
     elements: Mapping[str, Options] = field(default_factory=dict)
+    # Options that may name what an earlier task makes: in check mode, a null is not missing but not known yet.
+    predictable: frozenset[str] = frozenset()
     # Options with settings of which some are secrets, and what the names of these look like.
     secret_settings: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
@@ -181,6 +184,15 @@ class Spec:
             "required_one_of": [list(rule) for rule in self.required_one_of],
             "required_by": dict(self.required_by),
         }
+
+    def given(self, args: Mapping[str, Any], *, check: bool) -> dict[str, Any]:
+        """What a task was given: without nulls, but for those that stand for what is not known yet."""
+        asked = dict(args)
+        for name in self.predictable.intersection(asked) if check else ():
+            # A list that is null was not given; one of nulls holds things that are not known yet.
+            if asked[name] is not None or self.options[name].get("type") != "list":
+                asked[name] = as_unknown(asked[name])
+        return without_nulls(asked)
 
     def require_texts(self, params: Mapping[str, Any]) -> None:
         """Refuse an empty text for a name, path or choice: it would stand for all, or for the working directory.

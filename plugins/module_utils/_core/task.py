@@ -23,7 +23,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchang
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line, texts
-from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, without_nulls
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import as_null
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection
 
@@ -142,7 +143,8 @@ def carry_out(converge: Converge, task: Task, name: str, spec: Spec | None = Non
         result = Result(changed=task.wrote, values={}, failure=_defect(name, error))
     finally:
         task.trace_requests()
-    said: dict[str, Any] = {"changed": result.changed, **texts(result.values), "diff": texts(result.plan.diff())}
+    values = as_null(result.values) if task.check else result.values
+    said: dict[str, Any] = {"changed": result.changed, **texts(values), "diff": texts(result.plan.diff())}
     if result.warnings:
         said["warnings"] = [line(warning) for warning in result.warnings]
     if result.failure:
@@ -179,7 +181,8 @@ class OrdinaryModule(AnsibleModule):  # type: ignore[misc]
 
     def _load_params(self) -> None:
         super()._load_params()
-        self.params: dict[str, Any] = without_nulls(self.params)
+        check = bool(self.params.get("_ansible_check_mode"))
+        self.params: dict[str, Any] = self._own_spec.given(self.params, check=check)
 
     def fail_json(self, msg: str, **said: Any) -> NoReturn:
         if "failure" not in said:

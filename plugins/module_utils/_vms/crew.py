@@ -109,6 +109,8 @@ class Crew:
         self._patience = patience
         self._cabling = cabling
         self._around = Surroundings(task.maas)
+        # What a task in check mode says of names that an earlier task of the play makes.
+        self.warnings: list[str] = []
 
     # -- deciding -------------------------------------------------------------------------------------
 
@@ -117,13 +119,14 @@ class Crew:
         steps = []
         for vm in vms:
             unknown = unknown_names(self._around.names, wished, vm.machine or {})
-            if unknown:
+            if unknown and not self._task.check:
                 raise Failure(
                     "not_found",
                     f"{vm.name} cannot be as wished: MAAS has no {' and no '.join(unknown)}.",
                     object=vm.name,
                     hint="Check the spelling, or make it first.",
                 )
+            self.warnings += [f"{vm.name}: MAAS has no {noun} yet." for noun in unknown]
             if vm.is_begun:
                 self._way.may_finish(vm.order.host, vm.name)
             if not vm.is_new or vm.is_begun:

@@ -34,6 +34,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.set_plan
     Namesakes,
     certain,
     namesakes,
+    on_host,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import Template, refuse_shared
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import NewVmSpec
@@ -89,7 +90,12 @@ def _present(task: Task, tools: Tools, wanted: VmSpec, machine: Machine | None) 
     there = _there(tools, wanted, machine)
     if there.taken is not None:
         raise there.taken
-    vm = _known(tools, wanted, there.member, machine, attachments) or _placed(tools, wanted, attachments)
+    vm = _known(tools, wanted, there.member, machine, attachments)
+    shortage = None
+    if vm is None:
+        vm, shortage = _placed(tools, wanted, attachments)
+    if shortage and not task.check:
+        raise shortage
     _refuse_taken(tools, wanted, attachments)
     steps = [*_making(vm), *tools.crew.foresee([vm], wanted.template.wished)]
     if task.check:
@@ -102,6 +108,8 @@ def _present(task: Task, tools: Tools, wanted: VmSpec, machine: Machine | None) 
         *filter(None, [loss]),
         *(one.text for one in there.doubtful),
         *resize.outdated(vm),
+        *([shortage.message] if shortage else []),
+        *tools.crew.warnings,
     ]
     return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
@@ -137,15 +145,14 @@ def _stranger(found: FoundVm) -> Failure:
     )
 
 
-def _placed(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> VmProgress:
+def _placed(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> tuple[VmProgress, Failure | None]:
+    """The VM where there is room for it; without a host, and with the reason, if there is none."""
     hosts = tools.way.hosts(attachments, wanted.template.pinned or bool(wanted.template.on_cores))
     refuse_away(tools.way, hosts, wanted.rules)
     placement = place(1, wanted.template.size, hosts, wanted.rules)
-    if placement.missing:
-        raise placement.failure(wanted.name)
-    at: VmPlace = placement.places[0]
+    at = placement.places[0] if placement.places else VmPlace("")
     order = NewVmSpec(wanted.name, at.host, wanted.template, attachments, cores=at.cores, claim=wanted.name)
-    return VmProgress(order, is_new=True)
+    return VmProgress(order, is_new=True), placement.failure(wanted.name) if placement.missing else None
 
 
 def _refuse_taken(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> None:
@@ -167,8 +174,8 @@ def _making(vm: VmProgress) -> list[Step]:
         return [result.finishing(vm)]
     addresses = {one.nic.name: one.nic.static for one in vm.order.attachments if one.nic.static}
     pinned = {"pinned_cores": list(vm.order.cores)} if vm.order.cores else {}
-    after = {"host": vm.order.host, **pinned, **({"addresses": addresses} if addresses else {})}
-    return [Step("create", vm.name, f"on {vm.order.host}", after=after)]
+    after = {"host": vm.order.host or None, **pinned, **({"addresses": addresses} if addresses else {})}
+    return [Step("create", vm.name, on_host(vm.order.host), after=after)]
 
 
 # -- absent --------------------------------------------------------------------------------------------------------

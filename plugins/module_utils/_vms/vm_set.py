@@ -85,6 +85,8 @@ def converge_set(task: Task) -> Result:
     attachments = attached(tools.survey, wanted.template.nics) if wanted.count else []
     there = look(tools, wanted, attachments)
     decided = decide(tools, wanted, there, attachments)
+    if decided.shortage and not task.check:
+        raise decided.shortage
     vms = [
         *_kept(decided, there, wanted, attachments),
         *(_new(new, decided, wanted, attachments) for new in decided.make),
@@ -101,6 +103,8 @@ def converge_set(task: Task) -> Result:
         *(one.text for one in there.census.doubtful if one not in decided.left),
         *filter(None, (one.loss for one in decided.keep)),
         *_resized(vms, wanted.template),
+        *([decided.shortage.message] if decided.shortage else []),
+        *tools.crew.warnings,
     ]
     if task.check:
         for vm in vms:

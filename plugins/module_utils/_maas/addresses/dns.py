@@ -18,6 +18,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 
 ADDRESS_TYPES: Mapping[str, int] = {"A": 4, "AAAA": 6}
@@ -54,6 +55,8 @@ class RecordSet:
     type: str
     values: tuple[str, ...] = ()
     ttl: int | None = None
+    # Whether an earlier task of the play is to make more values known.
+    is_partial: bool = False
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -141,9 +144,12 @@ def in_domain_to_come(name: Name, type: str) -> Name:
     return Name(first, f"{rest}.{name.domain}", None) if dot and type in ADDRESS_TYPES else name
 
 
-def lacking(name: Name) -> list[str]:
-    """What a task in check mode says of a name whose domain is not there yet."""
-    return [] if name.domain_id is not None else [f"MAAS does not have the domain {name.domain} yet."]
+def lacking(name: Name, wish: RecordSet | None = None) -> list[str]:
+    """What a task in check mode says of a domain that is not there, and of values that are not known yet."""
+    unknown = (
+        [f"Values of {name.fqdn} are not known yet: an earlier task makes them."] if wish and wish.is_partial else []
+    )
+    return unknown if name.domain_id is not None else [f"MAAS does not have the domain {name.domain} yet.", *unknown]
 
 
 def read(maas: Client, name: Name) -> Present:
@@ -167,14 +173,14 @@ def read(maas: Client, name: Name) -> Present:
 
 def wished(type: str, values: Sequence[str], ttl: int | None, *, may_be_empty: bool) -> RecordSet:
     """The values as MAAS keeps them; what it would answer with a 500 is said here."""
-    tidy = sorted({NORMAL.get(type, _words)(type, value) for value in values})
-    if not tidy and not may_be_empty:
+    tidy = sorted({NORMAL.get(type, _words)(type, value) for value in values if value != UNKNOWN})
+    if not values and not may_be_empty:
         raise invalid("value must not be empty.", hint="To remove the records, set state: absent.")
     if type == "CNAME" and len(tidy) > 1:
         raise invalid("A name has only one CNAME, so value must have one element.")
     if ttl is not None and not OF_THE_DOMAIN <= ttl <= LONGEST_TTL:
         raise invalid(f"ttl must be between 0 and {LONGEST_TTL} seconds, not {ttl}.")
-    return RecordSet(type, tuple(tidy), ttl)
+    return RecordSet(type, tuple(tidy), ttl, is_partial=UNKNOWN in values)
 
 
 def refuse_label(name: Name, type: str) -> None:
@@ -195,6 +201,8 @@ def plan(name: Name, present: Present, wish: RecordSet, *, remove: bool, purge: 
     others = [type for type in present.types if type != wish.type]
     steps = [_removal(name, present.records(type)) for type in others] if purge else []
     now = present.records(wish.type)
+    if wish.is_partial and not (remove and wish.values):
+        return Plan(steps if remove else [*steps, _step_in_part(name, now, wish)])
     if remove:
         left = tuple(value for value in now.values if wish.values and value not in wish.values)
         target = RecordSet(wish.type, left, now.ttl)
@@ -209,6 +217,12 @@ def plan(name: Name, present: Present, wish: RecordSet, *, remove: bool, purge: 
     verb = "update" if now.values else "create"
     what = [key for key in ("value", "ttl") if now.values and target.shown[key] != now.shown[key]]
     return Plan([*steps, Step(verb, _label(name, wish.type), ", ".join(what), now.shown, target.shown)])
+
+
+def _step_in_part(name: Name, now: RecordSet, wish: RecordSet) -> Step:
+    ttl = now.ttl if wish.ttl is None else wish.ttl or None
+    after = {"value": list(wish.values), "ttl": ttl}
+    return Step("update" if now.values else "create", _label(name, wish.type), "value", now.shown, after)
 
 
 def predicted(now: RecordSet, plan: Plan) -> Mapping[str, Any]:

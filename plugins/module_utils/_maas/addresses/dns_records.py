@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns
 
@@ -32,9 +33,9 @@ class RecordEngine:
     def __init__(self, task: Task) -> None:
         self.maas, self.params, self.check = task.maas, task.params, task.check
         self.removes = task.params["state"] == "absent"
-        self.spec = dns.wished(
-            task.params["type"], task.params["value"] or [], task.params["ttl"], may_be_empty=self.removes
-        )
+        # In check mode, machines that are to be deployed have no addresses yet.
+        values = task.params["value"] or ([UNKNOWN] if self.check and not self.removes else [])
+        self.spec = dns.wished(task.params["type"], values, task.params["ttl"], may_be_empty=self.removes)
 
     def read(self) -> RecordState:
         fqdn, label, domain = (self.params[option] for option in ("fqdn", "name", "domain"))
@@ -59,7 +60,7 @@ class RecordEngine:
         name = current.name
         place = {"fqdn": name.fqdn, "name": name.label, "domain": name.domain, "type": self.spec.type}
         told = {**place, **current.records} if current.records else {}
-        return Outcome({"dns_record": told}, [] if self.removes else dns.lacking(name))
+        return Outcome({"dns_record": told}, [] if self.removes else dns.lacking(name, self.spec))
 
     def _state(self, name: dns.Name, present: dns.Present) -> RecordState:
         return RecordState(name, present, present.records(self.spec.type).shown)

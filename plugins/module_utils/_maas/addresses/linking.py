@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.links import (
     LinkAction,
@@ -92,11 +93,12 @@ def find(maas: Client, options: Mapping[str, Any], *, check: bool) -> NetworkInt
 
 def wished(survey: AddressSurvey, options: Mapping[str, Any], nic: NetworkInterface) -> LinkSpec:
     """What the options ask for this interface."""
-    subnet = subnet_of(survey, options["subnet"], options["ip_address"], nic)
+    ip = None if options["ip_address"] == UNKNOWN else options["ip_address"]
+    subnet = subnet_of(survey, options["subnet"], ip, nic)
     return LinkSpec(
         mode=options["mode"],
         subnet=subnet,
-        ip=links.static_address(options["ip_address"], subnet),
+        ip=links.static_address(ip, subnet),
         gateway=options["default_gateway"],
         purge=options["purge"],
         change_vlan=options["change_vlan"],
@@ -144,6 +146,8 @@ class Linking:
 
     def foresee_removal(self, nic: NetworkInterface, options: Mapping[str, Any]) -> InterfacePlan:
         """Decide which links go: those with the subnet and the address that are named, or all."""
+        if options["ip_address"] == UNKNOWN:
+            return InterfacePlan(nic, LinksPlan())
         subnet = self._survey.subnet(options["subnet"]) if options["subnet"] else None
         ip = links.static_address(options["ip_address"], subnet)
         return InterfacePlan(nic, links.decide_removal(nic, subnet, ip, options["purge"]))

@@ -16,6 +16,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan as ShownPlan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import (
@@ -32,9 +33,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fle
     summary,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.images import uploaded_later
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import doubt_user_data, user_data
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import (
+    forecast,
+    forecast_deployed,
+    steps_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import forms
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import (
@@ -97,7 +102,7 @@ class NamedMachine:
         """The entry for one element of `machines`; with what is wrong with it as its failure."""
         given = str(element.get("name")) if isinstance(element, Mapping) else str(element)
         # What is no name may be anything, a dict as text with its secrets included: it is not repeated.
-        name = given if NAME.match(given) else where
+        name = given if NAME.match(given) or given == UNKNOWN else where
         try:
             own = _checked(element, options, where)
             entry = cls(name, _with_defaults(own, params, options))
@@ -184,8 +189,10 @@ class NamedMachine:
         if check and self.machine is None and not goal.can_enlist and self.wish.state is not State.ABSENT:
             # An earlier task of the play may be the one that would have enlisted it.
             goal = replace(goal, can_enlist=True)
-            self.warnings.append(f"{self.name}: MAAS does not know it yet.")
+            self.warnings.append(lacking(self.name))
         self.plan, then = forecast(FleetMember(self.name, goal, self.machine), me, wait)
+        if check and self._awaits_deployment(self.plan.end):
+            self.plan, then = forecast_deployed(FleetMember(self.name, goal, self.machine), me, wait)
         if isinstance(self.plan.end, LifecycleFailure):
             # Carrying out sends nothing either, but asks MAAS for what explains it.
             raise self.plan.end.failure(self.name)
@@ -208,9 +215,17 @@ class NamedMachine:
         self._check_lock(self.changes, around)
         self._check_identity(self.changes)
         then = applied({**base, **then}, self.changes, self.wished, around.automatic_tags(self.wished))
-        self.then = self._foresee_annotations(then)
+        self.then = self._foresee_annotations(then, check)
         self.changed = bool(self.plan.steps) or bool(self.then.get("predicted"))
         self._check_drift()
+
+    def _awaits_deployment(self, end: Answer) -> bool:
+        """Whether an earlier task of the play may be the one that makes possible what is refused."""
+        if not isinstance(end, LifecycleFailure) or self.wish.state is not State.PRESENT:
+            return False
+        if self.machine is not None and end.awaits_deployment:
+            self.warnings.append(f"{end.reason} An earlier task has to deploy it.")
+        return self.machine is None or end.awaits_deployment
 
     def _check_deployment(self, around: Surroundings, check: bool) -> None:
         """What would be found out only when the machine is held."""
@@ -222,8 +237,12 @@ class NamedMachine:
             raise wrong
         self.warnings.append(f"MAAS has no such image yet: {wrong.reason}.")
 
-    def _foresee_annotations(self, then: Machine) -> Machine:
+    def _foresee_annotations(self, then: Machine, check: bool) -> Machine:
         wanted = {key: value for key, value in self.annotations.items() if value}
+        if wanted and not then.get("owner") and check and self.wish.state is State.PRESENT:
+            if self.machine is not None:
+                self.warnings.append(f"{self.name} is held by nobody: an earlier task has to allocate or deploy it.")
+            return {**annotated(then, self.annotations), "predicted": True}
         if wanted and not then.get("owner"):
             raise Failure(
                 "conflict",
@@ -428,7 +447,8 @@ def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     if isinstance(name, (int, float)):
         # YAML reads 52:54:00:12:34:02 as a number to the base of 60.
         raise invalid(f"{where} is a number, {name}.", "Put quotes around MAC addresses and names of digits.")
-    if (name is not None and not NAME.match(str(name))) or element is None:
+    is_name = name is None or name == UNKNOWN or NAME.match(str(name))
+    if element is None or not is_name:
         raise invalid(f"{where} is no name of a machine.", "Give a hostname, FQDN, system_id or MAC address.")
     if not isinstance(element, Mapping):
         return {"name": str(element)}

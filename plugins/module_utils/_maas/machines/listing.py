@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import claim_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import (
@@ -64,14 +65,14 @@ class Machines:
     def find(self, names: Sequence[str]) -> dict[str, Machine | None]:
         """The machine that each name stands for: a system_id, hostname, FQDN or MAC address. One request for each kind.
 
-        A name that fits several machines is a failure; one that fits none is None.
+        A name that fits several machines is a failure; one that fits none, or is not known yet, is None.
         """
         known_as = self.look_up(names)
         return {name: known_as(name) for name in names}
 
     def look_up(self, names: Iterable[str]) -> Callable[[str], Machine | None]:
         """As `find`, but the failure of one name comes only when it is asked for."""
-        wanted = {name: name.strip().lower() for name in names}
+        wanted = {name: name.strip().lower() for name in names if name != UNKNOWN}
         macs = {_mac(name) for name in wanted.values() if MAC.match(name)}
         # MAAS compares hostnames to the letter, and machines may have capitals in theirs.
         spelt = {*wanted.values(), *(name.strip() for name in wanted)}
@@ -82,7 +83,7 @@ class Machines:
             for key, values in filters.items():
                 for chunk in _chunks(values, IDS_PER_REQUEST):
                     candidates.update((machine["system_id"], machine) for machine in self.listed(**{key: chunk}))
-        return lambda name: _only(name, wanted[name], list(candidates.values()))
+        return lambda name: _only(name, wanted[name], list(candidates.values())) if name in wanted else None
 
     @cached_property
     def me(self) -> str:
@@ -128,6 +129,13 @@ class Devices(Machines):
     """Finds and reads devices, in the same way."""
 
     collection = "devices/"
+
+
+def lacking(name: str, noun: str = "machine") -> str:
+    """What a task in check mode says of a machine that an earlier task of the play makes known, or chooses."""
+    if name == UNKNOWN:
+        return f"A {noun} is not known yet: an earlier task chooses it."
+    return f"MAAS does not know {name} yet."
 
 
 def address(machine: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure import plan as shown
@@ -22,8 +23,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
     LifecycleStep,
     MachineOp,
     OwnerKind,
+    Power,
     Situation,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 # What a request does to these, only MAAS knows in advance.
 UNFORESEEN: Mapping[MachineOp, Sequence[str]] = {
@@ -54,6 +57,16 @@ def forecast(member: FleetMember, me: str, wait: bool = True) -> tuple[Lifecycle
     then = _then(machine or {}, now, me, goal)
     if then and not wait and any(move for move in plan.moves if not isinstance(move, LifecycleStep) or move.via):
         then.update(status=None, status_name=None)
+    return plan, then
+
+
+def forecast_deployed(member: FleetMember, me: str, wait: bool = True) -> tuple[LifecyclePlan, Machine]:
+    """The same, for a machine that an earlier task of the play is to deploy."""
+    known = member.machine or {"system_id": "", "hostname": member.name}
+    deployed = {**known, "status": int(Status.DEPLOYED), "owner": me, "power_state": Power.ON.value}
+    plan, then = forecast(replace(member, machine=deployed), me, wait)
+    if member.machine is None:
+        then = {key: value for key, value in then.items() if key not in known}
     return plan, then
 
 

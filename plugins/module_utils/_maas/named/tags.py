@@ -17,7 +17,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan im
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import NamedEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
@@ -98,7 +98,7 @@ class TagEngine:
         if current.members is None:
             return self.of_tag.result(current.tag)
         told = {**current.tag, "machines": sorted(current.members.after.values())}
-        return Outcome({"tag": told}, [f"MAAS does not know {machine} yet." for machine in current.members.unknown])
+        return Outcome({"tag": told}, [lacking(machine) for machine in current.members.unknown])
 
     @property
     def _path(self) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import lookup
@@ -108,10 +108,10 @@ def machine_under(machines: Machines, name: str | None, check: bool) -> tuple[Ma
     """The machine that a task names as the one under the VM host."""
     found = machines.find([name])[name] if name else None
     if found is None and name:
-        said = f"MAAS does not know the machine {name}"
         if not check:
-            raise Failure("not_found", f"{said}.", object=name, hint="Name it by hostname, FQDN, system_id or MAC.")
-        return None, [f"{said} yet."]
+            said = f"MAAS does not know the machine {name}."
+            raise Failure("not_found", said, object=name, hint="Name it by hostname, FQDN, system_id or MAC.")
+        return None, [lacking(name)]
     return found, []
 
 

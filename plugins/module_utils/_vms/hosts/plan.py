@@ -133,6 +133,8 @@ def decide(sight: VMHostState, wish: VMHostSpec, check: bool) -> VMHostPlan:
     if sight.known is None:
         fields = begun(wish.fields, sight.node)
         if fields.power_address is None and not check:
+            if sight.node is not None:
+                raise without_address(sight.node)
             raise invalid(
                 f"MAAS has no {sight.identity.shown}, and power_address is missing to register it.",
                 "Give the address of its LXD, or the machine that it runs on.",
@@ -158,17 +160,21 @@ def begun(fields: VMHostFields, under: Machine | None) -> VMHostFields:
     )
 
 
-def _address(under: Machine) -> str:
+def _address(under: Machine) -> str | None:
     links = [link for nic in [under.get("boot_interface") or {}] for link in nic.get("links") or ()]
     addresses = [link["ip_address"] for link in links if link.get("ip_address")] or list(under["ip_addresses"] or ())
     if not addresses:
-        raise Failure(
-            "conflict",
-            f"{under['hostname']} has no address in MAAS.",
-            object=str(under["hostname"]),
-            hint="Give the address of its LXD as power_address.",
-        )
+        return None
     return f"[{addresses[0]}]:{PORT}" if ":" in addresses[0] else f"{addresses[0]}:{PORT}"
+
+
+def without_address(under: Machine) -> Failure:
+    return Failure(
+        "conflict",
+        f"{under['hostname']} has no address in MAAS.",
+        object=str(under["hostname"]),
+        hint="Give the address of its LXD as power_address.",
+    )
 
 
 def decide_on(known: VMHostDetails, wish: VMHostSpec) -> VMHostPlan:

@@ -39,6 +39,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.pure.placemen
     PlacementHost,
     Rules,
     Size,
+    VmPlace,
     leaving,
     natural,
     place,
@@ -338,6 +339,8 @@ class SetPlan:
     moved: tuple[SurplusVm, ...] = ()
     # What would be removed if it were not in doubt.
     left: tuple[Doubtful, ...] = ()
+    # Why there is no room for all. The VMs without a host are not made.
+    shortage: Failure | None = None
 
     @property
     def gone(self) -> tuple[SurplusVm, ...]:
@@ -348,14 +351,14 @@ class SetPlan:
         """The making and removing of VMs, as diff and check mode show it."""
         return [
             *(one.step for one in self.moved),
-            *(Step("create", new.name, f"on {new.host}", after=self._shown(new)) for new in self.make),
+            *(Step("create", new.name, on_host(new.host), after=self._shown(new)) for new in self.make),
             *(one.step for one in self.remove),
         ]
 
     def _shown(self, new: NewVm) -> dict[str, Any]:
         pinned = {"pinned_cores": list(new.cores)} if new.cores else {}
         addresses = self.addresses.get(new.name)
-        return {"host": new.host, **pinned, **({"addresses": dict(addresses)} if addresses else {})}
+        return {"host": new.host or None, **pinned, **({"addresses": dict(addresses)} if addresses else {})}
 
 
 def plan(
@@ -369,7 +372,7 @@ def plan(
     staying = _without(members, going)
     moved = _moved(wish, staying)
     keep = tuple(_without(staying, moved).values())
-    make = _made(wish, hosts, found, keep, moved)
+    make, shortage = _made(wish, hosts, found, keep, moved)
     names = [*(one.name for one in keep), *(new.name for new in make)]
     return SetPlan(
         keep,
@@ -378,7 +381,13 @@ def plan(
         _addresses(wish, names, held or {}),
         moved,
         tuple(dict.fromkeys((*left, *(one for one in found.doubtful if one.is_own)))) if wish.count == 0 else left,
+        shortage,
     )
+
+
+def on_host(name: str) -> str:
+    """Where a VM is to be made, as the reason of a step."""
+    return f"on {name}" if name else "on a host that is not known yet"
 
 
 def _certain(going: Iterable[SurplusVm]) -> tuple[tuple[SurplusVm, ...], tuple[Doubtful, ...]]:
@@ -417,7 +426,8 @@ def _made(
     found: Census,
     keep: Sequence[FoundVm],
     moved: Sequence[SurplusVm],
-) -> tuple[NewVm, ...]:
+) -> tuple[tuple[NewVm, ...], Failure | None]:
+    """The VMs to be made; those that have no room, without a host."""
     missing = max(0, wish.count - len(keep))
     names = {leaving.found.name for leaving in moved}
     again = [number for number, one in found.members.items() if one.name in names]
@@ -428,12 +438,12 @@ def _made(
         raise several("VMs", in_the_way, len(in_the_way))
     running = Counter(one.host for one in keep)
     placement = place(missing, wish.size, hosts, wish.rules, running)
+    shortage = None
     if placement.missing:
-        raise placement.failure(f"{placement.missing} of {wish.count} VMs of the claim {wish.claim}")
-    return tuple(
-        NewVm(hostname(wish.claim, number), place.host, place.cores)
-        for number, place in zip(numbers, placement.places, strict=True)
-    )
+        shortage = placement.failure(f"{placement.missing} of {wish.count} VMs of the claim {wish.claim}")
+    places = [*placement.places, *([VmPlace("")] * placement.missing)]
+    made = zip(numbers, places, strict=True)
+    return tuple(NewVm(hostname(wish.claim, number), place.host, place.cores) for number, place in made), shortage
 
 
 def _refuse_hosted(found: FoundVm) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import OURS
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import MAC, Machine
@@ -112,6 +113,8 @@ def enlisted(wished: MachineFields) -> Machine:
 
 def named(wished: MachineFields, name: str) -> MachineFields:
     """What is wished of a machine that was not found under its name: that it gets it."""
+    if name == UNKNOWN:
+        return wished
     label, _dot, domain = name.partition(".")
     if MAC.match(name):
         mac = name.lower().replace("-", ":")

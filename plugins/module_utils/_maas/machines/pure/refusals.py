@@ -163,6 +163,8 @@ TEXTS: Mapping[str, Text] = {
     ),
 }
 
+AWAIT_DEPLOYMENT = frozenset({"unlockable", "power_free", "power_allocated"})
+
 # What `recover` does, by failed status; the documentation's list is made from it.
 RECOVERY: Mapping[Status, str] = {
     Status.FAILED_COMMISSIONING: "commissions it again",
@@ -193,7 +195,7 @@ def refuse(why: str, now: Situation, wish: MachineSpec) -> LifecycleFailure:
         "otherwise": _otherwise(now, wish),
     }
     reason = f"{now.name} {_cannot(why, wish)}: {text.why.format(**words)}."
-    return LifecycleFailure(reason, text.hint.format(**words), text.kind)
+    return LifecycleFailure(reason, text.hint.format(**words), text.kind, why in AWAIT_DEPLOYMENT)
 
 
 def _in_status(status: Status | None) -> str:

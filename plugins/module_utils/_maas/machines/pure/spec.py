@@ -171,6 +171,8 @@ class LifecycleFailure:
     reason: str
     hint: str
     kind: str
+    # Whether the machine only has to be deployed first, which an earlier task of a play may do.
+    awaits_deployment: bool = False
 
     def failure(self, name: str) -> Failure:
         return Failure(self.kind, self.reason, object=name, hint=self.hint)

@@ -48,11 +48,12 @@ options:
     default: default
   lxd_timeout:
     description:
-      - How many seconds LXD may take for one answer. What it does in the background may take longer.
+      - How many seconds LXD may take for one answer, until its last byte is here. What it does in the background may
+        take longer.
     type: float
     default: 60.0
 requirements:
-  - requests and cryptography, but for an O(lxd_endpoint) that is a socket
+  - cryptography, for certificates; it comes with ansible-core, and O(lxd_endpoint) as a socket needs none
 """
 
     # What uses MAAS as well has this from there.

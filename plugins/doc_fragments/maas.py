@@ -25,7 +25,7 @@ options:
     description:
       - A file with the certificates of the authorities to trust, or a folder of them.
       - If not set, the environment variable E(MAAS_CA_CERT) is used, then E(REQUESTS_CA_BUNDLE) and E(CURL_CA_BUNDLE),
-        then the authorities that the Python library C(certifi) trusts.
+        then the authorities of the system.
     type: path
   maas_validate_certs:
     description: Whether the server's certificate is verified.
@@ -47,13 +47,12 @@ options:
         controllers, more may be faster.
     type: int
     default: 4
-requirements:
-  - requests
-  - requests-oauthlib
 notes:
+  - The module needs no Python library. The environment variables E(http_proxy), E(https_proxy), E(all_proxy) and
+    E(no_proxy) count, also those of the task; the URL of a proxy begins with C(http://).
   - An empty text for a name, path or choice is refused. For an option to reach MAAS it counts as not set, as in an
     environment variable.
   - The module runs inside the Ansible controller process when its connection is local and it has neither C(become)
-    nor C(async). In playbooks for other hosts use C(delegate_to=localhost). Elsewhere it runs as an ordinary module and
-    needs the requirements there.
+    nor C(async). In playbooks for other hosts use C(delegate_to=localhost). Elsewhere it runs as an ordinary module
+    there.
 """

@@ -13,7 +13,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as client_module
 from ansible_collections.metalshift.maas.plugins.modules import ip_reservation
 from integration.arranging import link, plain_user, reserve
 from integration.cases import LIVES, Case, two_nics

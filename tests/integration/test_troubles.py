@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from integration.cases import LIVES, Case

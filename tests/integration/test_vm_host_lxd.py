@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as client_module
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts import apply
 from integration.cases import PROMPT
 from integration.harness import Outcome, run_task

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import client as lxd_client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as maas_client
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as http_client
 from integration.arranging import client, link, plain_user, reserve
 from integration.cases import Args, Case
 from integration.harness import Outcome, assert_no_secret, run_task
@@ -37,9 +36,8 @@ BIG = {"cores": 2, "memory": "4GiB", "disks": [{"size": "20GB"}, {"size": "30GB"
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses between attempts are nothing that these tests are about."""
-    monkeypatch.setattr(maas_client, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(lxd_client, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(lxd_client, "LONGEST_PAUSE", 0.001)
+    monkeypatch.setattr(http_client, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(http_client, "LONGEST_PAUSE", 0.001)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as client_module
 from chaos.runs import Run
 from integration.harness import Outcome
 from lxd.between import Between

@@ -13,8 +13,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import
 from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import ATTEMPTS, Client
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._http.client import ATTEMPTS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
 from unit.scripted_maas import Call, HastyClock, html
 

@@ -11,9 +11,7 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import KINDS, Failure, several
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out
-from ansible_collections.metalshift.maas.plugins.module_utils._maas import client as client_module
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
+from ansible_collections.metalshift.maas.plugins.module_utils._kube import connection as kube
 from unit.scripted_maas import Call, html
 
 SIGNATURE_BODY = (
@@ -175,13 +173,9 @@ def test_a_clock_that_is_behind_is_said(play, client):
 
 
 def test_a_missing_library_is_said_with_where_and_how(monkeypatch):
-    monkeypatch.setattr(
-        client_module, "MISSING", ImportError("No module named 'requests_oauthlib'", name="requests_oauthlib")
-    )
-    with pytest.raises(
-        Failure, match=r"library requests-oauthlib is missing on .* for .*python.*pip install"
-    ) as caught:
-        Client(MaasConnection(base="http://maas/MAAS", key=ApiKey("a", "b", "c")))
+    monkeypatch.setattr(kube, "MISSING", ImportError("No module named 'kubernetes.client'", name="kubernetes.client"))
+    with pytest.raises(Failure, match=r"library kubernetes is missing on .* for .*python.*pip install") as caught:
+        kube.Access.from_params({}, {})
     assert caught.value.kind == "missing_library"
 
 

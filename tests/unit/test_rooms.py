@@ -19,11 +19,12 @@ PLAIN = {
 # Which layers a layer may import, besides itself.
 LAYERS = {
     "_core": set(),
-    "_maas": {"_core"},
-    "_lxd": {"_core"},
-    "_kube": {"_core"},
-    "_vms": {"_core", "_maas", "_lxd"},
-    "_clusters": {"_core", "_maas", "_lxd", "_kube"},
+    "_http": {"_core"},
+    "_maas": {"_core", "_http"},
+    "_lxd": {"_core", "_http"},
+    "_kube": {"_core", "_http"},
+    "_vms": {"_core", "_http", "_maas", "_lxd"},
+    "_clusters": {"_core", "_http", "_maas", "_lxd", "_kube"},
 }
 # The task opens the client that its module needs, when it is first asked for.
 OPENED_BY_THE_TASK = {"_maas.client", "_maas.connection", "_lxd.client", "_lxd.connection"}

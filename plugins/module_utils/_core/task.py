@@ -102,7 +102,9 @@ class Task:
             LxdConnection as LxdConnection,
         )
 
-        return self.joined(Lxd(LxdConnection.from_params(self.params, self.environment), clock=self.clock))
+        return self.joined(
+            Lxd(LxdConnection.from_params(self.params, self.environment), clock=self.clock, deadline=self.deadline)
+        )
 
     def joined(self, client: Sends) -> Sends:
         """Count the requests of one more API, such as that of a hosted cluster, as this task's."""

@@ -20,7 +20,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import Certificate, certificates, public_key
 
-CONNECT_TIMEOUT = 10.0
 LONGEST_TIMEOUT = 86400
 # A certificate with its chain, or a key, is a few kilobytes. What is longer is some other file.
 LONGEST_PEM = 16384

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import MOST, USUAL
-
-CONNECT_TIMEOUT = 10.0
 
 # Compiled here: the controller's parent process imports this once, and its workers need not do it again.
 SPACE = re.compile(r"\s")
@@ -47,6 +47,19 @@ class ApiKey:
                 hint="Copy it in one piece from the API keys page of your MAAS user, or from `maas apikey`.",
             )
         return cls(*parts)
+
+    def signature(self) -> str:
+        """What signs one request, as RFC 5849 has it for the method PLAINTEXT; for one alone, since it has a nonce."""
+        fields = {
+            "oauth_nonce": secrets.token_hex(16),
+            "oauth_timestamp": str(int(time.time())),
+            "oauth_version": "1.0",
+            "oauth_signature_method": "PLAINTEXT",
+            "oauth_consumer_key": self.consumer,
+            "oauth_token": self.token,
+            "oauth_signature": f"&{quote(self.secret, safe='~')}",
+        }
+        return "OAuth " + ", ".join(f'{name}="{quote(value, safe="~")}"' for name, value in fields.items())
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import CONNECT_TIMEOUT, MaasConnection
+from ansible_collections.metalshift.maas.plugins.module_utils._http.causes import Cause
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.wire import MaasAnswer
-
-with suppress(ImportError):
-    import requests
 
 LONGEST_TEXT = 600
 
@@ -142,53 +138,22 @@ def not_maas(connection: MaasConnection, how: str = "it does not say which versi
     )
 
 
-def as_answer(error: Exception, connection: MaasConnection, seconds: float) -> MaasAnswer:
-    """An exception of the HTTP library, after at most so many seconds, as an answer that never came."""
-    causes = list(_causes(error))
-    names = {type(cause).__name__ for cause in causes}
-    if isinstance(error, requests.exceptions.SSLError):
-        # Only a refused certificate says that nothing was sent: the connection may also have died later.
-        refused = bool(names & {"SSLCertVerificationError", "CertificateError"})
-        return MaasAnswer(failure=_tls(causes, connection), never_sent=refused)
-    unmade = bool(names & UNMADE)
-    reason = next((reason for name, reason in REASONS.items() if name in names), "")
-    if not reason:
-        reason = "the request could not be made ({error})" if unmade else "the connection broke"
-    reason = reason.format(connect=CONNECT_TIMEOUT, read=round(seconds, 2), error=type(error).__name__)
-    unknown_name = any(getattr(cause, "errno", None) == socket.EAI_NONAME for cause in causes)
+def unanswered(cause: Cause, connection: MaasConnection) -> MaasAnswer:
+    """For an answer that never came."""
+    failure = Failure(
+        "unreachable",
+        f"MAAS at {connection.base} does not answer: {cause.reason}.",
+        reason=cause.reason,
+        hint="Check maas_endpoint, the network, and that MAAS is running.",
+    )
     return MaasAnswer(
-        failure=Failure(
-            "unreachable",
-            f"MAAS at {connection.base} does not answer: {reason}.",
-            reason=reason,
-            hint="Check maas_endpoint, the network, and that MAAS is running.",
-        ),
-        never_sent=unmade or bool(names & NEVER_SENT),
-        worth_repeating=not unmade and not unknown_name,
+        failure=_tls(cause.untrusted, connection) if cause.is_tls else failure,
+        never_sent=cause.never_sent,
+        worth_repeating=cause.is_passing,
     )
 
 
-# By the name of any exception in the chain, the first one that is there counts.
-REASONS: Mapping[str, str] = {
-    "ProxyError": "the proxy does not let us through",
-    "gaierror": "its name cannot be resolved",
-    "ConnectionRefusedError": "connection refused",
-    "ConnectTimeout": "no connection within {connect:g} seconds",
-    "ReadTimeout": "no answer within {read:g} seconds",
-    "ReadTimeoutError": "no answer within {read:g} seconds",
-    "TooLong": "no answer within {read:g} seconds",
-}
-NEVER_SENT = frozenset(
-    {"NewConnectionError", "ConnectTimeoutError", "ConnectTimeout", "NameResolutionError", "ProxyError"}
-)
-# Raised before there is a connection, and again the next time.
-UNMADE = frozenset(
-    {"InvalidURL", "InvalidSchema", "InvalidProxyURL", "InvalidHeader", "UnicodeEncodeError", "LocationValueError"}
-)
-
-
-def _tls(causes: list[BaseException], connection: MaasConnection) -> Failure:
-    text = next((str(getattr(cause, "verify_message", "")) for cause in causes if hasattr(cause, "verify_message")), "")
+def _tls(text: str, connection: MaasConnection) -> Failure:
     if not text:
         return Failure(
             "tls",
@@ -202,21 +167,6 @@ def _tls(causes: list[BaseException], connection: MaasConnection) -> Failure:
         reason=text,
         hint="Give its CA as maas_ca_cert, or set maas_validate_certs: false if you must.",
     )
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and all that it was raised from or wraps."""
-    seen: set[int] = set()
-    todo = [error]
-    while todo:
-        one = todo.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        todo += [one.__cause__, one.__context__, getattr(one, "reason", None)]
-        todo += [arg for arg in one.args if isinstance(arg, BaseException)]
-        todo = [item for item in todo if isinstance(item, BaseException)]
 
 
 def _field_errors(answer: MaasAnswer) -> dict[str, list[str]]:

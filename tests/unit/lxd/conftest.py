@@ -60,7 +60,7 @@ def refused(status: int, error: str) -> dict[str, Any]:
 
 
 def hello(auth: str = "trusted", extensions: Sequence[str] = tuple(EXTENSIONS), **more: Any) -> Call:
-    """What pylxd begins with: the question what LXD is."""
+    """What the client begins with: the question what LXD is."""
     return Call("GET /1.0", json=said({"auth": auth, "api_extensions": list(extensions), "config": {}, **more}))
 
 

@@ -17,7 +17,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._lxd.objects impor
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.kinds import POOLS
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.trust import store
 from unit.lxd.conftest import Papers, Play, hello, refused, said
-from unit.scripted_maas import Call, FakeClock, HastyClock, html
+from unit.scripted_maas import Call, FakeClock, html
 
 Start = Callable[..., Lxd]
 
@@ -179,14 +179,6 @@ def test_a_removal_that_was_lost_and_then_finds_nothing_has_removed_it(lxd: Star
 def test_a_removal_of_nothing_is_said(lxd: Start) -> None:
     client = lxd(Call("DELETE /1.0/projects/x", 404, json=refused(404, "Project not found")))
     assert not client.delete("projects/x", what="remove the project x")
-
-
-def test_an_answer_that_drips_is_given_up(play: Play, papers: Papers) -> None:
-    server = play(hello(), certificate=str(papers.server))
-    where = {"lxd_endpoint": f"https://127.0.0.1:{server.port}"}
-    client = Lxd(LxdConnection.from_params({**papers.params, **where}, {}), clock=HastyClock(step=30))
-    with pytest.raises(Failure, match="no answer within 5 seconds"):
-        client.get("projects")
 
 
 # -- what is waited for ----------------------------------------------------------------------------

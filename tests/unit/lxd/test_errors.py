@@ -12,7 +12,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import certificates
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure import capabilities, errors
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.capabilities import ABILITIES, LxdCapabilities
-from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import LxdAnswer, as_seconds, opened
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pure.wire import LxdAnswer, opened
 from metalshift_lab import authority
 
 LXD = "https://lxd:8443"
@@ -87,11 +87,6 @@ def test_a_value_of_an_unknown_key_is_not_repeated() -> None:
 @pytest.mark.parametrize("text", ["", "no", "[]", "{}", '{"type": "other"}', '{"hello": 1}'])
 def test_what_is_not_in_lxds_envelope_is_not_lxds(text: str) -> None:
     assert opened(text) is None
-
-
-@pytest.mark.parametrize(("header", "seconds"), [(None, None), ("7", 7.0), ("-1", 0.0), ("Wed, 21 Oct", 5.0)])
-def test_when_to_come_back_is_understood(header: str | None, seconds: float | None) -> None:
-    assert as_seconds(header) == seconds
 
 
 # -- what an LXD can do ----------------------------------------------------------------------------

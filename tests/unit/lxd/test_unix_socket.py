@@ -20,7 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
 from unit.lxd.conftest import Play, hello, refused, said
-from unit.scripted_maas import Call, FakeClock, HastyClock, ScriptedMaas
+from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 Start = Callable[..., tuple[Lxd, ScriptedMaas]]
 
@@ -36,7 +36,7 @@ def client(path: Path, clock: FakeClock) -> Lxd:
 def lxd(play: Play, clock: FakeClock, tmp_path: Path) -> Start:
     """A client of an LXD that plays a script on a socket, and that LXD."""
 
-    def start(*script: Call, clock: FakeClock = clock) -> tuple[Lxd, ScriptedMaas]:
+    def start(*script: Call) -> tuple[Lxd, ScriptedMaas]:
         server = play(hello(), *script, path=str(tmp_path / "unix.socket"))
         return client(tmp_path / "unix.socket", clock), server
 
@@ -76,10 +76,14 @@ def test_a_lost_write_is_looked_up_before_it_is_sent_again(lxd: Start) -> None:
     assert asks.wrote
 
 
-def test_an_answer_that_drips_is_given_up(lxd: Start) -> None:
-    asks, _server = lxd(clock=HastyClock(step=30))
-    with pytest.raises(Failure, match="no answer within 5 seconds"):
-        asks.get("projects")
+@pytest.mark.parametrize("drips", ["drips_in_head", "drips_in_body"])
+def test_an_answer_that_drips_is_given_up(play: Play, tmp_path: Path, clock: FakeClock, drips: str) -> None:
+    """Each byte comes in time, and the whole answer would take minutes."""
+    dripping = Call("POST /1.0/projects", json=said("x" * 5000), **{drips: 0.1})
+    play(hello(), dripping, path=str(tmp_path / "unix.socket"))
+    asks = Lxd(LxdConnection(str(tmp_path / "unix.socket"), read_timeout=0.5), clock=clock)
+    with pytest.raises(Failure, match=r"no answer within 0\.5 seconds"):
+        asks.post("projects", {"name": "x"}, what="create the project x")
 
 
 def test_no_socket_is_one_sentence(tmp_path: Path, clock: FakeClock) -> None:

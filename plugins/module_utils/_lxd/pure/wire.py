@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One answer of LXD, as it came over the wire, and its envelope, opened.
+"""One answer of LXD: its envelope, opened.
 
 This module util is private to the collection: it may change at any time.
 """
@@ -10,62 +10,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._http.pure.answer import Answer
 
-# What LXD itself would need to come back; it says no time.
-USUAL_RETRY_AFTER = 5.0
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What came over the wire, whole."""
-
-    status: int
-    # By their names in small letters.
-    headers: Mapping[str, str]
-    content: bytes
-
-    @classmethod
-    def of(cls, status: int, headers: Any, content: bytes) -> Reply:
-        return cls(status, {name.lower(): value for name, value in headers.items()}, content)
-
-
-class Transport(Protocol):
-    """A way to an LXD. What keeps an answer from coming is raised as the library has it."""
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str],
-        body: bytes | None,
-        headers: Mapping[str, str],
-        read_timeout: float,
-    ) -> Reply: ...
+# LXD has not begun what it answers so.
+TOO_MANY = 429
 
 
 @dataclass(frozen=True)
-class LxdAnswer:
-    """What came back, or what kept it from coming."""
+class LxdAnswer(Answer):
+    """What LXD answered, or what kept it from coming."""
 
-    status: int = 0
     body: Mapping[str, Any] = field(default_factory=dict)
     etag: str = ""
-    retry_after: float | None = None
-    failure: Failure | None = None
-    never_sent: bool = False
-    worth_repeating: bool = False
 
     @property
-    def ok(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
-    def lost(self) -> bool:
-        """Nobody said what became of the request."""
-        return self.failure is not None and not self.never_sent
+    def is_passing(self) -> bool:
+        return super().is_passing or self.status == TOO_MANY
 
     @property
     def metadata(self) -> Any:
@@ -92,13 +54,3 @@ def opened(text: str) -> Mapping[str, Any] | None:
     except ValueError:
         return None
     return body if isinstance(body, Mapping) and body.get("type") in ("sync", "async", "error") else None
-
-
-def as_seconds(header: str | None) -> float | None:
-    """What Retry-After says; a date counts as the usual time."""
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        return USUAL_RETRY_AFTER

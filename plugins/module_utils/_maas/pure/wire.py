@@ -12,33 +12,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._http.pure.answer import Answer
 
 # Sanity tests refuse `|` between these at run time.
 Fields = Union[Mapping[str, Any], Iterable[tuple[str, Any]]]  # noqa: UP007
 
-# What MAAS itself says with a passing conflict.
-USUAL_RETRY_AFTER = 5.0
+# MAAS commits before it talks to a BMC.
+FAILED_LATE = 500
 
 
 @dataclass(frozen=True)
-class MaasAnswer:
-    """What came back, or what kept it from coming."""
+class MaasAnswer(Answer):
+    """What MAAS answered, or what kept it from coming."""
 
-    status: int = 0
     text: str = ""
     size: int = 0
     content_type: str = ""
     location: str = ""
     from_maas: bool = False
-    retry_after: float | None = None
-    failure: Failure | None = None
-    never_sent: bool = False
-    worth_repeating: bool = False
 
     @property
-    def ok(self) -> bool:
-        return 200 <= self.status < 300
+    def is_passing(self) -> bool:
+        return super().is_passing or self.passing_conflict
+
+    @property
+    def in_doubt(self) -> bool:
+        return super().in_doubt or self.status == FAILED_LATE
 
     @property
     def passing_conflict(self) -> bool:
@@ -54,11 +53,6 @@ class MaasAnswer:
     def overtaxed(self) -> bool:
         """Whether so many requests at once are too many."""
         return self.passing_conflict or self.status == 503
-
-    @property
-    def lost(self) -> bool:
-        """Nobody said what became of the request."""
-        return self.failure is not None and not self.never_sent
 
     @property
     def usable(self) -> bool:
@@ -87,13 +81,3 @@ def as_pairs(fields: Fields, op: str = "") -> list[tuple[str, str]]:
         several = value if isinstance(value, (list, tuple, set, frozenset)) else [value]
         pairs += [(name, str(one).lower() if isinstance(one, bool) else str(one)) for one in several if one is not None]
     return pairs
-
-
-def as_seconds(header: str | None) -> float | None:
-    """What Retry-After says; a date counts as the usual time."""
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        return USUAL_RETRY_AFTER

@@ -358,16 +358,20 @@ def generate(session: nox.Session) -> None:
     run(session, MAIN, "python", ROOT / "tests/tools/generated.py", *session.posargs)
 
 
+def _lab(session: nox.Session, *arguments: str) -> None:
+    run(session, MAIN, "python", "-m", "metalshift_lab", *arguments, fine=tuple(range(256)), METALSHIFT_LAB_BY_MAKE="1")
+
+
 @part()
 def lab(session: nox.Session) -> None:
     """a lab to try playbooks on: `-- start --name lab`; `make lab` is shorter"""
-    run(session, MAIN, "python", "-m", "metalshift_lab", *session.posargs, fine=tuple(range(256)))
+    _lab(session, *session.posargs)
 
 
 @part()
 def simulator(session: nox.Session) -> None:
     """a simulated MAAS in the foreground"""
-    run(session, MAIN, "python", "-m", "metalshift_lab.simulator", *session.posargs, fine=tuple(range(256)))
+    _lab(session, "simulator", *session.posargs)
 
 
 @nox.session(venv_backend="none", default=False)

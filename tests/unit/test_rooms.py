@@ -79,3 +79,11 @@ def test_a_class_name_means_one_thing() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(name)
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
+@pytest.mark.parametrize("folder", ["plugins", "roles", "playbooks", "meta"])
+def test_what_users_install_knows_nothing_of_the_lab(folder: str) -> None:
+    root = UTILS.parents[1] / folder
+    files = [file for file in sorted(root.rglob("*")) if file.is_file() and file.suffix in (".py", ".yml", ".j2")]
+    assert files
+    assert [str(file) for file in files if "metalshift_lab" in file.read_text()] == []

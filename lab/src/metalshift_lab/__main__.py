@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Start, look into, break and end labs: python -m metalshift_lab start"""
+"""A simulated MAAS alone, or a lab: hosted clusters beside it, with real Kubernetes, Cluster API and HyperShift."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from metalshift_lab import labs
+from metalshift_lab import simulator_command as simulator
 from metalshift_lab.kube.provider.versions import HOSTED
 from metalshift_lab.kube.speed import Speed
 from metalshift_lab.labs import LabError, Place
 from metalshift_lab.lxd import command as lxd
 from metalshift_lab.lxd import places
 from metalshift_lab.lxd.obstacles import obstacles
-from metalshift_lab.output import say, unread
+from metalshift_lab.output import say, typed, unread
 
 if TYPE_CHECKING:
     from metalshift_lab.kube.handle import Lab
@@ -37,14 +38,14 @@ if TYPE_CHECKING:
 DONE, FAILED, NOT_THERE, NO_PROGRAMS, INTERRUPTED = 0, 1, 3, 4, 130
 ROOM_NEEDED = 500 << 20
 KEY_FILE = "maas-api-key"
-GUIDE = "docs/docsite/rst/lab_guide.rst"
+GUIDE = "https://github.com/metalshift/ansible-collection-maas/blob/main/docs/docsite/rst/lab_guide.rst"
 EXIT_STATUS = """\
 exit status: 0 done; 1 it did not work, and a sentence says why; 2 wrong arguments; 3 no such lab runs;
 4 the real programs cannot be built here; 77 LXD cannot run here; 130 interrupted
 """
 STAND_INS = (
     "Stand-ins: MAAS and its machines, the Cluster API provider for MAAS and the operator's MAAS platform, pods,\n"
-    f"releases, ignition, version reports. What is real, and what therefore is not proven: {GUIDE}"
+    f"releases, ignition, version reports. What is real, and what therefore is not proven:\n{GUIDE}"
 )
 
 
@@ -149,7 +150,7 @@ def faults(given: argparse.Namespace) -> int:
         parameters = " ".join(key if value is None else f"[{key}={value}]" for key, value in each.parameters.items())
         say(f"  {name} {parameters}".rstrip())
         say(f"      {each.meaning}")
-    say('\nmake lab-fault FAULT="pause name=etcd" begins one, make lab-heal ends all.')
+    say(f"\nTo begin a fault: {typed('fault', 'pause', 'name=etcd')}\nTo end all faults: {typed('heal')}")
     return DONE
 
 
@@ -196,7 +197,6 @@ def _tell(place: Place, lab: Lab) -> None:
     descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(f"{lab.facts['maas_api_key']}\n")
-    named = _named(place)
     say(f"  export KUBECONFIG={shlex.quote(str(lab.kubeconfig))}")
     say(f"  export MAAS_ENDPOINT={lab.facts['maas_url']}")
     say(f'  export MAAS_API_KEY="$(cat {shlex.quote(str(key))})"')
@@ -210,7 +210,8 @@ def _tell(place: Place, lab: Lab) -> None:
     if not lab.facts["operator"]:
         say(f"To install the operator: {lab.facts['hypershift']}, with the image {lab.facts['operator_image']}")
     say(f"{STAND_INS}\n")
-    say(f"make lab-status{named} looks into it, make lab-fault{named} breaks it, make lab-stop{named} ends it.")
+    for meaning, command in (("Look into it", "status"), ("Break it", "fault"), ("End it", "stop")):
+        say(f"{meaning + ':':<13} {typed(command, **_named(place))}")
 
 
 def _otherwise(lab: Lab, given: argparse.Namespace) -> str:
@@ -223,9 +224,9 @@ def _otherwise(lab: Lab, given: argparse.Namespace) -> str:
     return f" ({'; '.join(others)})" if others else ""
 
 
-def _named(place: Place) -> str:
-    """What follows a command of make that is about this lab."""
-    return "" if place.name == labs.STANDARD else f" NAME={place.name}"
+def _named(place: Place) -> dict[str, str]:
+    """The option of a command that is about this lab."""
+    return {} if place.name == labs.STANDARD else {"name": place.name}
 
 
 def _no_lab(place: Place) -> str:
@@ -266,14 +267,11 @@ def _running(place: Place) -> Lab:
 
     state = place.state()
     if state == "absent":
-        raise Refused(f"{_no_lab(place)} make lab{_named(place)} starts one.", NOT_THERE)
+        raise Refused(f"{_no_lab(place)} To start it: {typed('start', **_named(place))}", NOT_THERE)
     if state == "dead":
-        named = _named(place)
-        raise Refused(
-            f"{_dead(place)} make lab-stop{named} clears it, and so does the next make lab{named}.", NOT_THERE
-        )
+        raise Refused(f"{_dead(place)} To remove what is left: {typed('stop', **_named(place))}", NOT_THERE)
     if state == "starting":
-        raise Refused(f"The lab {place.name} is being started. Try again when make lab has come to its end.", NOT_THERE)
+        raise Refused(f"The lab {place.name} is being started. Try again when its start has ended.", NOT_THERE)
     return Lab.find(place.folder)
 
 
@@ -301,14 +299,14 @@ def _require_proc() -> None:
     if not Path("/proc/self/environ").exists():
         raise Refused(
             "The lab runs on Linux only: its processes are found again through /proc."
-            " The MAAS simulator runs everywhere: make simulator."
+            f" The MAAS simulator runs everywhere: {typed('simulator')}"
         )
 
 
 def _require_lxd() -> None:
     reasons = obstacles()
     if reasons:
-        raise Refused(f"LXD cannot run here. {' '.join(reasons)} Without LXD=yes the lab starts.", lxd.CANNOT_RUN)
+        raise Refused(f"LXD cannot run here. {' '.join(reasons)} A lab without LXD can be started.", lxd.CANNOT_RUN)
 
 
 def _start_lxd(place: Place, undo: ExitStack) -> RealLxd:
@@ -344,6 +342,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 # -- arguments ----------------------------------------------------------------------------------------------------
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
+    "simulator": (simulator.run, "run a simulated MAAS in the foreground, without Kubernetes"),
     "start": (start, "start a lab, and say how it is reached; one that runs is left as it is"),
     "status": (status, "what runs in it, its machines, faults and deaths"),
     "stop": (stop, "end a lab; nothing of it is left"),
@@ -355,7 +354,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "kubectl": (kubectl, "the real kubectl, as the administrator: kubectl -- get nodes"),
     "lxd": (lxd.run, "a real LXD, beside labs or without one"),
 }
-NAMELESS = ("faults", "build", "lxd")
+NAMELESS = ("simulator", "faults", "build", "lxd")
 
 
 def _speed(text: str) -> Speed:
@@ -372,7 +371,7 @@ def _count(text: str) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m metalshift_lab", description=__doc__, epilog=EXIT_STATUS)
+    parser = argparse.ArgumentParser(prog="metalshift-lab", description=__doc__, epilog=EXIT_STATUS)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     made = {name: commands.add_parser(name, help=meaning) for name, (_run, meaning) in COMMANDS.items()}
     for name, command in made.items():
@@ -403,6 +402,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="the version of the provider for MAAS, as which the stand-in behaves (default %(default)s)",
     )
     made["kubectl"].add_argument("arguments", nargs="*", help="what kubectl is to do, behind --")
+    simulator.describe(made["simulator"])
     lxd.describe(made["lxd"])
     return parser.parse_args(arguments)
 
@@ -419,7 +419,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        _require_proc()
+        if given.command != "simulator":
+            _require_proc()
         return COMMANDS[given.command][0](given)
     except KeyboardInterrupt:
         print(LEFT.get(given.command, "Interrupted."), file=sys.stderr)

@@ -30,7 +30,7 @@ def programs() -> Programs:
         yours = given(lambda line: None)
         needed = {each.name for module in MODULES for each in module.programs if not module.names <= yours.keys()}
         if not needed <= {figure.program for figure in figures()}:
-            pytest.skip("the lab's programs are not built; make programs builds them, or says why it cannot")
+            pytest.skip("the lab's programs are not built: make programs, or metalshift-lab build")
         return all_programs(lambda line: None)
     except NoPrograms as problem:
         pytest.skip(str(problem))

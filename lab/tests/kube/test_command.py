@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What users type: python -m metalshift_lab, as make lab and its like call it."""
+"""What users type: metalshift-lab, which make lab and its like call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAME = "tried"
 
 @dataclass(frozen=True)
 class Command:
-    """`python -m metalshift_lab` of a user whose home and cache are a folder of its own."""
+    """`metalshift-lab` of a user whose home and cache are a folder of its own."""
 
     cache: Path
     programs: Path | None = None
@@ -109,7 +109,7 @@ def wait_for(what: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [("status",), ("fault", "kill", "name=etcd"), ("heal",), ("kubectl",)])
 def test_where_no_lab_runs_it_says_so(command: Command, arguments: tuple[str, ...]) -> None:
-    assert command(*arguments) == (3, "No lab called lab runs. make lab starts one.\n")
+    assert command(*arguments) == (3, "No lab called lab runs. To start it: metalshift-lab start\n")
 
 
 def test_stopping_what_does_not_run_is_no_mistake(command: Command) -> None:
@@ -120,7 +120,7 @@ def test_where_lxd_cannot_run_a_lab_with_it_says_why(tmp_path: Path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(
-        Refused, match=r"LXD cannot run here\. It needs root: .* Without LXD=yes the lab starts\."
+        Refused, match=r"LXD cannot run here\. It needs root: .* A lab without LXD can be started\."
     ) as told:
         start(parse(["start", "--name", NAME, "--lxd", "yes"]))
     assert told.value.status == 77

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""python -m metalshift_lab lxd"""
+"""metalshift-lab lxd"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`make simulator`, from start to Ctrl-C."""
+"""`metalshift-lab simulator`, from start to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ import pytest
 import requests
 
 from caller import oauth
-from metalshift_lab.simulator import __main__ as command
+from metalshift_lab.__main__ import parse
+
+SIMULATOR = (sys.executable, "-B", "-m", "metalshift_lab", "simulator")
 
 
 def free_port() -> int:
@@ -38,7 +40,7 @@ def free_port() -> int:
 @contextmanager
 def running(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     process = subprocess.Popen(
-        [sys.executable, "-B", "-m", "metalshift_lab.simulator", *arguments],
+        [*SIMULATOR, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -95,10 +97,7 @@ def test_a_taken_port_is_said_in_a_sentence(tmp_path: pathlib.Path) -> None:
         taken.listen()
         done = subprocess.run(
             [
-                sys.executable,
-                "-B",
-                "-m",
-                "metalshift_lab.simulator",
+                *SIMULATOR,
                 "--port",
                 str(port),
                 "--key-file",
@@ -112,17 +111,14 @@ def test_a_taken_port_is_said_in_a_sentence(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 1
     assert done.stderr == (
         f"Port {port} or {port + 1} of 127.0.0.1 is taken: "
-        f"choose another one with --port, or as in  make simulator PORT={port + 100}.\n"
+        f"choose another one, as in  metalshift-lab simulator --port {port + 100}\n"
     )
 
 
 def test_a_key_file_that_cannot_be_written_is_said_too(tmp_path: pathlib.Path) -> None:
     done = subprocess.run(
         [
-            sys.executable,
-            "-B",
-            "-m",
-            "metalshift_lab.simulator",
+            *SIMULATOR,
             "--port",
             "0",
             "--key-file",
@@ -139,12 +135,12 @@ def test_a_key_file_that_cannot_be_written_is_said_too(tmp_path: pathlib.Path) -
 
 
 def test_the_defaults_are_those_of_the_readme() -> None:
-    options = command.parse([])
+    options = parse(["simulator"])
     assert (options.port, str(options.key_file), options.host) == (5240, "key.txt", "127.0.0.1")
 
 
 @pytest.mark.parametrize("port", ["65535", "-1", "http"])
 def test_a_port_without_a_next_one_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        command.parse([f"--port={port}"])
+        parse(["simulator", f"--port={port}"])
     assert f"'{port}' is not a number from 0 to 65534" in capsys.readouterr().err

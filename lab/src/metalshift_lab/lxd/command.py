@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""python -m metalshift_lab lxd: a real LXD from the command line, and nodes on it."""
+"""metalshift-lab lxd: a real LXD from the command line, and nodes on it."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _running(given: argparse.Namespace) -> RealLxd:
 
     lxd = RealLxd.find(named(given.name))
     if lxd.pid is None:
-        raise LabError(f"The LXD {given.name} does not run any more: lxd start begins anew.")
+        raise LabError(f"The LXD {given.name} does not run any more. Run this first: lxd start --name {given.name}")
     return lxd
 
 

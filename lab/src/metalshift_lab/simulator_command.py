@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the simulator in the foreground: python -m metalshift_lab.simulator --port 5240 --key-file key.txt"""
+"""metalshift-lab simulator: a simulated MAAS in the foreground, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import shlex
 import signal
 import sys
 import threading
+from typing import TYPE_CHECKING
 
-from metalshift_lab.simulator import lxd
-from metalshift_lab.simulator.simulator import LOOPBACK, Simulator
-from metalshift_lab.simulator.world import DEFAULT_VERSION
+from metalshift_lab.output import typed
+from metalshift_lab.ports import LOOPBACK
+
+if TYPE_CHECKING:
+    from metalshift_lab.simulator import Simulator
 
 DEFAULT_PORT, DEFAULT_AUTO = 5240, 5.0
 HIGHEST_PORT = 65534
@@ -27,10 +30,7 @@ def port(text: str) -> int:
     return int(text)
 
 
-def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m metalshift_lab.simulator", description="A simulated MAAS in the foreground, until Ctrl-C."
-    )
+def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default %(default)s)")
     parser.add_argument(
         "--port",
@@ -55,12 +55,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--seed", type=int, default=0, metavar="N", help="start with N Ready machines in the zones az1, az2 and az3"
     )
     parser.add_argument(
-        "--version", default=DEFAULT_VERSION, help="the MAAS version, 3.3 to 3.8, or no-vmhosts (default %(default)s)"
+        "--version", default="3.6", help="the MAAS version, 3.3 to 3.8, or no-vmhosts (default %(default)s)"
     )
-    parser.add_argument(
-        "--lxd", action="store_true", help="open the API of MAAS's LXD for clients of LXD, too (needs cryptography)"
-    )
-    return parser.parse_args(arguments)
+    parser.add_argument("--lxd", action="store_true", help="open the API of MAAS's LXD for clients of LXD, too")
 
 
 def write_key(path: pathlib.Path, key: str) -> None:
@@ -73,12 +70,15 @@ def write_key(path: pathlib.Path, key: str) -> None:
 
 def _open_lxd(simulator: Simulator) -> dict[str, str]:
     """How clients of LXD reach the one that MAAS has from the start."""
+    from metalshift_lab.simulator import lxd
+
     (server,) = lxd.servers(simulator.state).values()
     return server.door.reached()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = parse(arguments)
+def run(options: argparse.Namespace) -> int:
+    from metalshift_lab.simulator import Simulator
+
     try:
         simulator = Simulator(
             host=options.host,
@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         if error.errno == errno.EADDRINUSE:
             sentence = (
                 f"Port {options.port} or {options.port + 1} of {options.host} is taken: "
-                f"choose another one with --port, or as in  make simulator PORT={options.port + 100}."
+                f"choose another one, as in  {typed('simulator', port=options.port + 100)}"
             )
         else:
             sentence = f"Cannot listen on {options.host}, port {options.port}: {error.strerror or error}."
@@ -136,7 +136,3 @@ def main(arguments: list[str] | None = None) -> int:
         finished.wait()
     print("\nThe simulator has ended.")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

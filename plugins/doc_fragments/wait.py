@@ -25,8 +25,7 @@ options:
     default: 3600.0
   wait_sleep:
     description:
-      - How many seconds pass between two looks at first. While nothing changes, or when MAAS takes long to answer,
-        they become more.
+      - The initial polling interval in seconds. It grows while nothing changes, or when MAAS takes long to answer.
     type: float
     default: 5.0
 """

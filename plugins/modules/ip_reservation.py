@@ -19,7 +19,7 @@ description:
     to nobody anyway.
   - With O(type=dhcp), the task warns of an address in a subnet to which the machine of O(mac_address) has no link, for
     MAAS refuses to deploy it then.
-  - All addresses are looked up before the first one is reserved. One that cannot be had fails alone; the others
+  - All addresses are looked up before the first one is reserved. One that is not available fails alone; the others
     proceed, and the task fails at the end.
 extends_documentation_fragment:
   - metalshift.maas.attributes

@@ -89,7 +89,7 @@ options:
     type: float
     default: 300.0
   wait_sleep:
-    description: How many seconds pass between two looks at first. While nothing changes they become more.
+    description: The initial polling interval in seconds. It grows while nothing changes.
     type: float
     default: 1.0
 notes:

@@ -158,7 +158,7 @@ certificate_requests:
           itself for a server. A node that renews its certificate as a client is answered by the hosted cluster's own
           controller.
         - >-
-          V(groups) - Whoever made it is in more or in other groups than a kubelet is.
+          V(groups) - The requestor's groups are not exactly those of a kubelet.
         - >-
           V(usages) - It asks for more, or for other usages of the key than a kubelet needs.
         - >-

@@ -348,15 +348,13 @@ WRONG = [
     Wrong(
         "hosted_cluster",
         {"name": "bare", "wait_for": "nodes"},
-        "wait_for: nodes cannot be had on platform none",
+        "wait_for: nodes is not possible on platform none",
         before=[("hosted_cluster", BARE)],
     ),
     Wrong("cluster_api_pause", {"name": "kvm1"}, "state is present but all of the following are missing: system_ids"),
     Wrong("cluster_api_pause", {"name": "", "system_ids": ["abc123"]}, "name must not be empty."),
     Wrong("node_pool", {"name": "w", **HASTE}, "to create it the task lacks cluster"),
-    Wrong(
-        "node_pool", POOL, "cannot be had without its HostedCluster clusters/demo, which does not exist", "not_found"
-    ),
+    Wrong("node_pool", POOL, "needs HostedCluster clusters/demo, which does not exist", "not_found"),
     Wrong("node_pool", {**POOL, "force": True}, "force is for state: absent", before=THERE),
     Wrong("node_pool", {**POOL, "image": None}, "image is missing", before=THERE),
     Wrong("node_pool", {**POOL, "machine_type": "m1"}, "machine_type would be accepted and ignored", before=THERE),

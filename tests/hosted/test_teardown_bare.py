@@ -109,7 +109,7 @@ def test_a_force_that_comes_to_its_time_names_the_machines_that_are_held(
     late = remove(folder, sim, force=True, stall_timeout=1, wait_timeout=4)
     assert late["failure"]["kind"] == "timeout"
     assert f"Not given back yet: machine n1 ({machine.system_id}) (it is still Deployed)." in late.msg
-    assert late["failure"]["hint"].startswith("Run the task again to go on from here")
+    assert late["failure"]["hint"].startswith("Run the task again to continue from here")
     done = remove(folder, sim, force=True)
     assert not done.failed, done.msg
     assert sim.find("n1").status.name == "READY"

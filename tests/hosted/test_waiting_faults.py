@@ -135,7 +135,7 @@ def test_a_wait_lives_through_an_api_server_that_restarts(operator: Operator) ->
     waiting = operator.watched()
     waiting.hears("step 1")
     operator.lab.fault(RESTARTS.fault)
-    gone = waiting.hears("management API: it does not answer since")
+    gone = waiting.hears("management API: not answering since")
     assert RESTARTS.is_said(waiting.said[gone])
     back = waiting.hears("management API: it answers again", after=gone)
     operator.lab.until("the API answers", operator.lab.api.healthy)
@@ -218,7 +218,7 @@ def test_the_end_of_the_time_names_an_api_that_is_away(operator: Operator) -> No
     assert any(DOWN.is_said(line) for line in waiting.said), waiting.said
     assert waiting.failure is not None
     assert waiting.failure.kind == "timeout"
-    assert "It still waits: management API: it does not answer since" in waiting.failure.message
+    assert "It still waits: management API: not answering since" in waiting.failure.message
 
 
 def test_who_may_not_read_hosted_clusters_is_told_at_once(operator: Operator) -> None:

@@ -112,7 +112,7 @@ def test_a_hosted_api_that_stands_still_is_told_and_waited_for(lab: Lab, journey
     demo.until_available()
     lab.fault("pause", name=f"{demo.namespace}/kube-apiserver")
     waiting = Waiting(lab, demo.name, "nodes", approve=True)
-    told = waiting.hears("API of the hosted cluster: it cannot be read since")
+    told = waiting.hears("API of the hosted cluster: not readable since")
     lab.heal("pause")
     ready = waiting.hears(f"node pool {demo.name}: 1 of 1 nodes are Ready", after=told, limit=180)
     assert waiting.ended().failure is None

@@ -361,7 +361,7 @@ PASSING = (
 )
 
 
-SILENT_API = "management API: it does not answer since <time>"
+SILENT_API = "management API: not answering since <time>"
 
 #: Of the management API, and of the watches on it; the wait goes on whatever becomes of it.
 STANDS_STILL = Told("pause", "", words={"name": "etcd"})

@@ -289,7 +289,7 @@ class HostedClusterRun:
             self.warnings.append(warning)
 
     def _rotation(self, live: Object | None, before: list[DesiredObject]) -> credentials.Rotation | None:
-        """A change of the credentials that the provider of a cluster that is there has not seen."""
+        """A change of the credentials that the running provider has not picked up yet."""
         name = cluster_manifest.names(self.params, live).credentials
         if live is None or not name:
             return None

@@ -118,7 +118,7 @@ def sights(kube: Kube, namespace: str = "", parts: Collection[str] = PARTS) -> l
 
 
 def must_serve_hosted_clusters(kube: Kube) -> None:
-    """A cluster without HyperShift has no hosted clusters for another reason than that nobody made one."""
+    """Tell "no hosted clusters" from "HyperShift is not installed"."""
     if not kube.serves(HOSTED_CLUSTERS):
         raise Failure(
             "unsupported",

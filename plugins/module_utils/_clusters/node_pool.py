@@ -154,9 +154,10 @@ class NodePoolRun:
             label = label_of(HOSTED_CLUSTERS, self.namespace, name)
             raise Failure(
                 "not_found",
-                f"{self.label} cannot be had without its {label}, which does not exist.",
+                f"{self.label} needs {label}, which does not exist.",
                 object=label,
-                hint="Make it first, with metalshift.maas.hosted_cluster; HyperShift would not say a word of the pool.",
+                hint="Create it first, with metalshift.maas.hosted_cluster: HyperShift ignores a node pool without "
+                "its cluster.",
             )
         return found
 

@@ -85,7 +85,7 @@ class ClusterWatch:
     # -- what is seen ---------------------------------------------------------------------------------------------
 
     def sight(self) -> ClusterSnapshot | None:
-        """The cluster as it is now; None as long as it cannot be told. What will not come by itself is raised."""
+        """The current snapshot, or None while it is incomplete. Permanent errors are raised."""
         self._raise_refusals()
         if self.lost or not (self._watching.complete and all(self._watching.listed(*place) for place in self._own)):
             return None
@@ -124,10 +124,10 @@ class ClusterWatch:
         """What there is to say about looking itself."""
         lines = dict(self._connecting.lines)
         if self.lost:
-            lines["management API"] = f"management API: it does not answer since {_since(self.lost)}"
+            lines["management API"] = f"management API: not answering since {_since(self.lost)}"
         silence = self._silence()
         if silence and not self.lost:
-            lines["hosted API"] = f"API of the hosted cluster: it cannot be read since {_since(silence)}"
+            lines["hosted API"] = f"API of the hosted cluster: not readable since {_since(silence)}"
         return lines
 
     def _within(self, kind: ObjectKind) -> Sequence[Object]:
@@ -192,4 +192,4 @@ def _lasts(trouble: Trouble) -> bool:
 
 def _since(trouble: Trouble) -> str:
     reason = trouble.failure.reason or trouble.failure.message
-    return f"{trouble.at}: {reason.rstrip('.')}"
+    return f"{trouble.at} ({reason.rstrip('.')})"

@@ -79,7 +79,7 @@ def server(lxd: Lxd) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class LxdSubset:
-    """A kind of thing: where it is, and how it is told."""
+    """One subset of lxd_info: its path, and how it is returned."""
 
     path: str
     of_project: bool = False

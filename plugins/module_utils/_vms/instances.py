@@ -413,7 +413,7 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     query = {"project": seen.project}
     path = f"instances/{segment(order.name, 'name of an instance')}"
     for _attempt in range(ATTEMPTS):
-        if _cleared(lxd, path, query, order):
+        if _delete_half_created(lxd, path, query, order):
             _create(lxd, seen, nics, order, partial(_whole, lxd, path, query))
         found = _whole(lxd, path, query)
         if found is not None:
@@ -426,8 +426,8 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
 
 
-def _cleared(lxd: Lxd, path: str, query: Mapping[str, str], order: NewVmSpec) -> bool:
-    """Whether there is no such VM; what LXD left of one when it ended while it made it goes."""
+def _delete_half_created(lxd: Lxd, path: str, query: Mapping[str, str], order: NewVmSpec) -> bool:
+    """Delete a half-created VM. Returns whether there is none now."""
     found = lxd.find(path, query, what=f"show the VM {order.name}")
     if found is None:
         return True

@@ -163,8 +163,8 @@ def test_what_is_not_encrypted_is_not_encrypted_later(given: dict[str, Any], say
     [
         ({"platform": "none", "zone": "az1"}, "zone is for platform maas, not None"),
         ({"platform": "none", "zone": "az1", "provider_image": "x"}, "zone, provider_image are for platform maas"),
-        ({"platform": "none", "wait_for": "nodes"}, "wait_for: nodes cannot be had on platform none"),
-        ({"platform": "none", "wait_for": "complete"}, "wait_for: complete cannot be had on platform none"),
+        ({"platform": "none", "wait_for": "nodes"}, "wait_for: nodes is not possible on platform none"),
+        ({"platform": "none", "wait_for": "complete"}, "wait_for: complete is not possible on platform none"),
         ({"etcd_encryption": False, "etcd_encryption_secret": "x"}, "contradicts etcd_encryption_secret"),
     ],
 )
@@ -314,8 +314,8 @@ def test_what_is_ignored_is_written_when_that_is_said() -> None:
     ("given", "says"),
     [
         ({"image": "x", "wait": False}, "image is for platform maas, not None"),
-        ({}, "wait_for: nodes cannot be had for X: on platform none nobody makes nodes"),
-        ({"wait_for": "complete"}, "wait_for: complete cannot be had for X"),
+        ({}, "wait_for: nodes is not possible for X: on platform none nobody makes nodes"),
+        ({"wait_for": "complete"}, "wait_for: complete is not possible for X"),
     ],
 )
 def test_a_pool_on_platform_none_has_no_machines(given: dict[str, Any], says: str) -> None:

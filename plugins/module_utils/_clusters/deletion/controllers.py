@@ -101,7 +101,7 @@ class Controllers:
         return frozenset({me}) if given is None else self._users(me, given)
 
     def known_owners(self, machines: Machines) -> frozenset[str]:
-        """The same for whoever would rather know nothing than guess; empty also if the key may not be read."""
+        """Like `owners`, but empty instead of a guess when the key cannot be read."""
         given = self._given()
         return frozenset() if given is None else self._users(machines.me, given)
 

@@ -192,13 +192,13 @@ class DiskErasure:
         if one.system_id not in left and Status(now["status"]) in LEAVING:
             return replace(one, outcome="leaving", reason=f"it is {Status(now['status']).label}")
         if one.system_id not in left:
-            taken = self._claimed(now, one)
+            taken = self._claim_machine(now, one)
             if isinstance(taken, MachineErasure):
                 return taken
             now = taken
         if Status(now["status"]) in LEAVING:
             return progress_of(now, one, self.claim)
-        return self._released(now, one)
+        return self._release_machine(now, one)
 
     def _gone_on(self, machine: Machine | None, one: MachineErasure) -> MachineErasure:
         """What is to be said, or done, of a machine that was seen anew."""
@@ -211,7 +211,7 @@ class DiskErasure:
         except Failure as failure:
             return self._failed({"system_id": one.system_id, "hostname": one.hostname}, failure)
 
-    def _claimed(self, machine: Machine, one: MachineErasure) -> Machine | MachineErasure:
+    def _claim_machine(self, machine: Machine, one: MachineErasure) -> Machine | MachineErasure:
         """The machine under our claim, or who has it. Only what is Ready is asked for: nobody loses anything."""
         status = Status(machine["status"])
         if status is not Status.READY:
@@ -245,7 +245,7 @@ class DiskErasure:
         why = f"{who} has taken it meanwhile (it is {status.label}), so its disks were not erased"
         return replace(one, outcome="taken", reason=why)
 
-    def _released(self, machine: Machine, one: MachineErasure) -> MachineErasure:
+    def _release_machine(self, machine: Machine, one: MachineErasure) -> MachineErasure:
         situation = replace(Situation.of(machine, self._machines.me), claim="")
         step = lifecycle.next_step(situation, MachineSpec(state=State.READY, erase=True, recover=UNERASED))
         if not isinstance(step, LifecycleStep) or step.op is not MachineOp.RELEASE:

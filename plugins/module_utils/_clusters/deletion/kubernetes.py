@@ -81,7 +81,7 @@ KEEPS_NAMESPACE = "hypershift.openshift.io/skip-delete-hosted-controlplane-names
 TICK = 1.0
 # When nothing has moved for so long, what it hangs at is said; it may still get better.
 HANGS = 30.0
-GO_ON = "Run the task again to go on from here; wait_timeout is how long it may take."
+GO_ON = "Run the task again to continue from here, with a longer wait_timeout if that is normal here."
 # Force has waited once. What its own acts set free needs no long wait each time.
 AFTER_FORCE = 10.0
 
@@ -419,7 +419,7 @@ class KubernetesDeletion:
         self.task.say(f"{label(body)}: finalizer {' and '.join(gone)} removed")
 
     def _stuck(self, found: Sequence[Blocker], kind: str, since: str) -> Failure:
-        texts = " ".join(one.text for one in found) or "Nothing that is left says why."
+        texts = " ".join(one.text for one in found) or "None of the remaining objects reports a reason."
         return Failure(
             kind,
             f"{self.wanted.label} is not gone {since}. {texts}",

@@ -243,11 +243,11 @@ class MachineReturn:
             if self._released.get(one.system_id) == "":
                 # It was released, and came back to this: once more would be a circle.
                 return replace(one, outcome=outcome, reason=f"it was released once more, and {reason}")
-            reason = self._given_back(machine, one) or reason
+            reason = self._release_machine(machine, one) or reason
             outcome = "leaving" if self._released.get(one.system_id) == "" else outcome
         return replace(one, outcome=outcome, reason=reason)
 
-    def _given_back(self, machine: dict[str, Any], one: NotedMachine) -> str:
+    def _release_machine(self, machine: dict[str, Any], one: NotedMachine) -> str:
         """Release the machine, once; why that cannot be."""
         if one.system_id in self._released:
             return self._released[one.system_id]

@@ -226,13 +226,13 @@ class Reservations:
     def _make(self, wish: ReservationSpec, after: Mapping[str, Any], occupancy: Occupancy) -> None:
         made = self._lease if wish.type == DHCP else self._own
         try:
-            self._sent(wish, after, occupancy, lambda: made(wish.ip, wish.mac))
+            self._send(wish, after, occupancy, lambda: made(wish.ip, wish.mac))
         except Failure as failure:
             # Another host of the play, or another run, may have made it since it was looked for.
             if failure.kind not in REFUSED or made(wish.ip, wish.mac) is None:
                 raise self._explained(wish, failure) from failure
 
-    def _sent(
+    def _send(
         self,
         wish: ReservationSpec,
         after: Mapping[str, Any],

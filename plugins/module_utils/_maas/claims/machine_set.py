@@ -350,14 +350,14 @@ class MachineSetRun:
         As many failed ones as there are places that nothing could fill stay, for whoever looks for the cause.
         """
         if self.wanted.state == "absent":
-            leaving = self._released([*first.surplus, *first.given_up, *first.left_over])
+            leaving = self._release_machines([*first.surplus, *first.given_up, *first.left_over])
             self.taken_again = self._held_again(leaving)
             return leaving
         replaced = self.given_up[: max(0, len(self.given_up) - empty)]
         going = [*self.surplus, *replaced, *self.revived]
         # Others may have given them back meanwhile: releasing them twice could hit somebody else's machine.
         now = self.claimed.look() if going else {}
-        return self._released([*(now[system_id] for system_id in going if system_id in now), *first.left_over])
+        return self._release_machines([*(now[system_id] for system_id in going if system_id in now), *first.left_over])
 
     def _held_again(self, leaving: Sequence[FleetMember]) -> list[str]:
         """What another run took meanwhile. One that was still taking machines notices, and gives them back itself."""
@@ -371,7 +371,7 @@ class MachineSetRun:
             self.patience.clock.sleep(min(self.patience.tick, self.patience.left))
         return held
 
-    def _released(self, machines: Iterable[Machine]) -> list[FleetMember]:
+    def _release_machines(self, machines: Iterable[Machine]) -> list[FleetMember]:
         members = [FleetMember(address(machine), self.wanted.release, machine) for machine in machines]
         return self._fleet().drive(members) if members else []
 

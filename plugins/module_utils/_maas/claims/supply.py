@@ -105,7 +105,7 @@ class Supply:
         got: list[Machine] = []
         self.trouble, self.lost = None, 0
         at_once = self._maas.most_at_once if places.named is not None else 1
-        for _number, outcome in each(range(number), lambda _number: self._filled(places), at_once):
+        for _number, outcome in each(range(number), lambda _number: self._allocate_one(places), at_once):
             if isinstance(outcome, Failure):
                 if outcome.kind not in BEARABLE:
                     raise outcome
@@ -115,7 +115,7 @@ class Supply:
                 got.append(outcome)
         return got
 
-    def _filled(self, places: Places) -> Machine | None:
+    def _allocate_one(self, places: Places) -> Machine | None:
         """One machine; None when no place is left to take it from."""
         while (place := places.next()) is not None:
             wanted = self._constraints.to_allocate(zone=place.zone, system_id=place.system_id)

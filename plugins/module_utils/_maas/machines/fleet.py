@@ -225,7 +225,7 @@ class Fleet:
         if isinstance(answer, LifecycleDone):
             member.done = True
             return True
-        if isinstance(answer, LifecycleStep) and not self._taken(member, answer):
+        if isinstance(answer, LifecycleStep) and not self._send_step(member, answer):
             return False
         pending = answer.pending(member.now)
         member.under_way = answer if pending else None
@@ -242,7 +242,7 @@ class Fleet:
             member.changed = True
         return bool(due)
 
-    def _taken(self, member: FleetMember, step: LifecycleStep) -> bool:
+    def _send_step(self, member: FleetMember, step: LifecycleStep) -> bool:
         """Send the request of a step. False if the machine turned out not to be where it was thought to be."""
         before, known = member.now, member.machine
         try:
@@ -374,7 +374,8 @@ class Fleet:
             f"{member.name} is not {_wished(member)} after {in_words(self._patience.timeout)}: {doing}.",
             object=member.name,
             reason=f"{label} for {spent}",
-            hint="Run the task again to wait on, with a longer wait_timeout if that is normal for this hardware.",
+            hint="Run the task again to continue waiting, with a longer wait_timeout if that is normal for this "
+            "hardware.",
         )
 
     # -- telling ------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class Requests:
     ) -> Machine | None:
         """Take a step. None when the machine is gone by it."""
         try:
-            answer = self._sent(step, machine, form, claim)
+            answer = self._send(step, machine, form, claim)
         except Failure as failure:
             raise named(failure, name, CANNOT_BE[step.op]) from failure
         if answer is GONE:
@@ -95,7 +95,7 @@ class Requests:
         changed: Machine = answer
         return changed
 
-    def _sent(self, step: LifecycleStep, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
+    def _send(self, step: LifecycleStep, machine: Machine | None, form: Mapping[str, Any], claim: str) -> Any:
         if step.op is MachineOp.ENLIST:
             return self._enlist(form)
         system_id = str((machine or {})["system_id"])

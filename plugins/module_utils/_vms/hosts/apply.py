@@ -132,9 +132,9 @@ class Work:
             known = self._hosts.known(found)
             return self._change(known, decide_on(known, self._wish), pair)
         parameters = {"power_address": fields.power_address, "project": fields.project, **pair.form}
-        return self._discovered(VMHostDetails(host, parameters))
+        return self._discover_or_remove(VMHostDetails(host, parameters))
 
-    def _discovered(self, known: VMHostDetails) -> VMHostDetails:
+    def _discover_or_remove(self, known: VMHostDetails) -> VMHostDetails:
         """MAAS registers what it cannot talk to as well: such a host is taken away again."""
         if is_discovered(known.host):
             return known

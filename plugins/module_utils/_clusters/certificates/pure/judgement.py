@@ -63,7 +63,7 @@ REASONS: Mapping[str, CsrReason] = {
         "It was not made by the one who makes such a request: the bootstrap user for a client, the node itself for a "
         "server. A node that renews its certificate as a client is answered by the hosted cluster's own controller."
     ),
-    "groups": CsrReason("Whoever made it is in more or in other groups than a kubelet is."),
+    "groups": CsrReason("The requestor's groups are not exactly those of a kubelet."),
     "usages": CsrReason("It asks for more, or for other usages of the key than a kubelet needs."),
     "subject": CsrReason(
         "It is not made out to O=system:nodes and CN=system:node: with a node's name, and nothing else."

@@ -215,7 +215,7 @@ def refuse_contradictions(options: Options, live: Object | None) -> None:
         raise invalid("etcd_encryption: false contradicts etcd_encryption_secret.")
     if platform == "None" and options["wait"] and options["wait_for"] in ("nodes", "complete"):
         raise invalid(
-            f"wait_for: {options['wait_for']} cannot be had on platform none: nobody makes nodes there.",
+            f"wait_for: {options['wait_for']} is not possible on platform none: nobody makes nodes there.",
             "Wait for the control_plane, and bring the nodes yourself.",
         )
 

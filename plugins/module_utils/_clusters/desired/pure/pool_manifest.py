@@ -227,7 +227,7 @@ def refuse_contradictions(options: Options, live: Object | None, cluster: Object
         raise invalid(f"{label} cannot be as asked: {'; '.join(found)}.")
     if platform == "None" and options["wait"]:
         raise invalid(
-            f"wait_for: {options['wait_for']} cannot be had for {label}: on platform none nobody makes nodes.",
+            f"wait_for: {options['wait_for']} is not possible for {label}: on platform none nobody makes nodes.",
             "Set wait: false, and bring the nodes yourself.",
         )
 

@@ -98,7 +98,7 @@ def complaint(finding: Finding, label: str, since: str, now: float, turn: str = 
 
 
 def severity_of(verdict: str, turn: str, since: str, now: float) -> str:
-    """What stops is an error, and so is what was to pass and did not."""
+    """A verdict `stop` is an error, and so is a passing condition that outlived its grace period."""
     began = seconds_of(since)
     age = 0.0 if began is None else now - began
     limit = {"stop": 0.0, "grace": GRACE}.get(verdict, PATIENCE[turn])

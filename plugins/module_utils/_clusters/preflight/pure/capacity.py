@@ -221,7 +221,7 @@ def allotted(asks: Sequence[MachineDemand], machines: Sequence[Machine]) -> list
 
 
 def _looks(machine: Machine) -> object:
-    """What the asks of node pools look at."""
+    """The facts by which the demands of node pools are judged."""
     zone, pool = ((machine.get(key) or {}).get("name") for key in ("zone", "pool"))
     return zone, pool, frozenset(machine.get("tag_names") or ()), machine.get("cpu_count"), machine.get("memory")
 

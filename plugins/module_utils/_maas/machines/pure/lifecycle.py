@@ -150,7 +150,7 @@ def _recover(op: MachineOp, status: Status, now: Situation, wish: MachineSpec) -
 
 
 def _early_act(now: Situation, wish: MachineSpec) -> Answer | None:
-    """An act that cannot be after the state is reached: what it acts on would be over, or done twice."""
+    """The act, if it must run before the state is reached: afterwards it would have no object, or run twice."""
     if wish.act is None or any(step.act for step in now.history):
         return None
     if wish.act is MachineAct.ABORT:
@@ -199,7 +199,7 @@ def _lock(now: Situation, wish: MachineSpec) -> Answer | None:
     return (
         _step(MachineOp.LOCK, now)
         if now.status in (Status.DEPLOYED, Status.DEPLOYING)
-        else refuse("unlockable", now, wish)
+        else refuse("not_lockable", now, wish)
     )
 
 

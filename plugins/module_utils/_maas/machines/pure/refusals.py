@@ -141,7 +141,7 @@ TEXTS: Mapping[str, Text] = {
         "it is {status}, and MAAS commissions only New, Ready, Broken and Failed commissioning machines",
         "Set state: ready as well to bring it to Ready first.",
     ),
-    "unlockable": Text(
+    "not_lockable": Text(
         "conflict",
         "it is {status}, and MAAS locks only Deployed and Deploying machines",
         "Leave out locked, or set state: deployed.",
@@ -220,7 +220,7 @@ def _otherwise(now: Situation, wish: MachineSpec) -> str:
 
 
 def _cannot(why: str, wish: MachineSpec) -> str:
-    if why == "unlockable":
+    if why == "not_lockable":
         return "cannot be locked"
     if why in ("idle", "not_commissionable") and wish.act:
         return CANNOT_ACT[wish.act]

@@ -29,6 +29,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.parent impor
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out, without
+from ansible_collections.metalshift.maas.plugins.plugin_utils._progress import host_of, item_of, progress
 from ansible_collections.metalshift.maas.plugins.plugin_utils._variables import renamed, sentences_renamed, variables
 
 display = Display()
@@ -60,7 +61,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             said.update(self._execute_module(task_vars=task_vars, wrap_async=self._task.async_val))
         else:
             end_with_parent()
-            said.update(self._run_here())
+            said.update(self._run_here(task_vars or {}))
             if not _invocation_is_wanted(task_vars or {}):
                 del said["invocation"]
         return said
@@ -71,7 +72,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         become = bool(getattr(connection, "become", None)) or bool(self._task.become)
         return not local or become or bool(self._task.async_val)
 
-    def _run_here(self) -> dict[str, Any]:
+    def _run_here(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         name = self._task.action.rpartition(".")[2]
         module = module_of(name)
         spec: Spec = module.SPEC
@@ -87,10 +88,12 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             said = _wrong_input(name, checked)
         else:
             shown = checked.validated_parameters
+            host = host_of(task_vars)
+            item = without(secrets, item_of(task_vars)) if self._task.loop is not None else ""
             task = Task(
                 shown,
                 check=check,
-                say=lambda line: self._say(without(secrets, line)),
+                say=lambda line: self._say(progress(without(secrets, renamed(line, self._names)), host, item)),
                 trace=lambda line: self._trace(without(secrets, f"{name}: {line}")),
                 environment=environment,
             )
@@ -103,7 +106,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def _say(self, line: str) -> None:
         if not self._task.no_log:
-            display.display(f"[{self._task.get_name().strip()}] {renamed(line, self._names)}")
+            display.display(line)
 
     @cached_property
     def _names(self) -> dict[str, str]:

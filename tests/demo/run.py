@@ -318,9 +318,12 @@ class Story:
             tell(line)
 
     def _progress(self, text: str) -> None:
+        """What a task says while it works is indented; warnings are not."""
         for line in text.splitlines():
-            if line.startswith("["):
-                self._tell(f"  … {line.partition('] ')[2] or line}")
+            if line.startswith("      "):
+                self._tell(line)
+            elif line.startswith("    "):
+                self._tell(f"  … {line.strip()}")
 
 
 def tell(line: str) -> None:

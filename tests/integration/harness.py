@@ -24,6 +24,7 @@ from ansible.template import Templar
 
 from ansible_collections.metalshift.maas.plugins.filter.awx_survey import awx_survey
 from ansible_collections.metalshift.maas.plugins.plugin_utils import _runner
+from ansible_collections.metalshift.maas.plugins.plugin_utils._progress import MORE
 from metalshift_lab.simulator import Simulator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,13 +36,13 @@ CALLBACKS = Path(__file__).parent / "callbacks"
 
 @dataclass
 class Screen:
-    """What a task displays: lines for everybody, and those for `-vvv`."""
+    """What a task displays: lines for everybody, as they were before they were folded, and those for `-vvv`."""
 
     shown: list[str] = field(default_factory=list)
     traced: list[str] = field(default_factory=list)
 
     def display(self, line: str, *args: Any, **kwargs: Any) -> None:
-        self.shown.append(line)
+        self.shown.append(line.replace(f"\n{MORE}", " "))
 
     def vvv(self, line: str, *args: Any, **kwargs: Any) -> None:
         self.traced.append(line)
@@ -138,12 +139,16 @@ def run_playbook(
     environment: Mapping[str, str] | None = None,
     python: str = sys.executable,
     hosts: str = "",
+    pattern: str = "",
     play_environment: Mapping[str, str] | None = None,
     **play: Any,
 ) -> Played:
-    """A true ansible-playbook in a process of its own, on localhost or on the host that the line `hosts` defines."""
+    """A true ansible-playbook in a process of its own, on localhost or on the host that the line `hosts` defines.
+
+    With several lines of hosts, `pattern` says which.
+    """
     whole = {
-        "hosts": hosts.partition(" ")[0] or "localhost",
+        "hosts": pattern or hosts.partition(" ")[0] or "localhost",
         "gather_facts": False,
         "environment": dict(play_environment or {}),
         **play,

@@ -514,7 +514,9 @@ def test_what_maas_cannot_deploy_is_refused_once_for_all_machines(sim: Simulator
         sim.machine(name)
     wished = {"machines": ["node-1", "node-2"], "state": "deployed", "distro_series": "nobel"}
     done = run_task(sim, "machine", wished, check=check)
-    assert done.msg.startswith("2 of 2 machines failed: distro_series: nobel is not an image of this MAAS; it has ")
+    assert done.msg.startswith(
+        "2 of 2 machines failed (node-1 and node-2): distro_series: nobel is not an image of this MAAS; it has "
+    )
     assert done.msg.endswith("Did you mean ubuntu/noble?")
     assert done.msg.count("nobel") == 1
     assert not sim.requests.writes()

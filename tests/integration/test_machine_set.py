@@ -236,7 +236,7 @@ def test_a_shortage_says_why_and_keeps_what_was_got(nine: Simulator) -> None:
         "3 of 12 machines for the claim web cannot be had: az1: 1 ready, 0 fit (memory 1 GiB < 2 GiB: 1)" in outcome.msg
     )
     assert "kept under the claim" in outcome.msg
-    told = [line.partition("] ")[2] for line in outcome.screen.shown]
+    told = [line.strip() for line in outcome.screen.shown]
     assert told[0].startswith("9 of 12 machines; 3 short: az1: 1 ready, 0 fit"), told
     assert any("9/9 deployed" in line for line in told[1:]), "it is said before the deployment"
     assert outcome["summary"] == {"deployed": 9}

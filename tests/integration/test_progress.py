@@ -13,7 +13,7 @@ import ansible_runner
 import pytest
 import yaml
 
-from integration.harness import begun, clean_environment, reach, run_playbook
+from integration.harness import Played, begun, clean_environment, reach, run_playbook
 from metalshift_lab.simulator import Simulator
 
 DEPLOY = {
@@ -53,7 +53,7 @@ def lines(run: Any) -> list[str]:
 def test_progress_lines_are_job_events_in_the_order_of_what_happened(runner):
     done = runner(DEPLOY)
     assert done.status == "successful"
-    told = [line for line in lines(done) if line.startswith("[Deploy two machines]")]
+    told = [line for line in lines(done) if "/2 deployed" in line]
     assert any("2 deploying" in line for line in told), lines(done)
     assert "2/2 deployed" in told[-1], told
     order = [event["event"] for event in done.events]
@@ -72,7 +72,7 @@ def test_nothing_is_told_under_no_log(runner, verbosity):
 def test_a_task_that_waits_for_nothing_says_nothing(runner):
     runner(DEPLOY)
     again = runner(DEPLOY)
-    assert not [line for line in lines(again) if line.startswith("[Deploy two machines]")]
+    assert not [line for line in lines(again) if "/2 deployed" in line]
 
 
 def test_lines_reach_a_pipe_while_the_task_waits(sim: Simulator, tmp_path: Path) -> None:
@@ -102,3 +102,57 @@ def test_a_maas_that_hangs_does_not_outlast_the_wait(sim: Simulator, tmp_path: P
     assert played.results[0]["failure"]["kind"] == "timeout"
     silent = "MAAS does not answer (no answer within 5 seconds); it was last seen Deploying."
     assert played.results[0]["msg"].startswith(f"node-1 is not Deployed after 2s: {silent}"), played.output
+
+
+def told(played: Played) -> list[str]:
+    """What tasks said while they worked."""
+    return [line for line in played.stdout.splitlines() if line.startswith("    ")]
+
+
+def test_a_line_names_its_host_or_its_item_where_there_are_several(sim: Simulator, tmp_path: Path) -> None:
+    sim.auto(0.5)
+    for name in ("node-1", "node-2"):
+        sim.machine(name)
+    deploy = {"machines": ["{{ inventory_hostname }}"], "state": "deployed", "wait_sleep": 0.1}
+    release = {"machines": ["{{ item.name }}"], "state": "ready", "wait_sleep": 0.1}
+    tasks = [
+        {"metalshift.maas.machine": deploy, "delegate_to": "localhost"},
+        {
+            "metalshift.maas.machine": release,
+            "delegate_to": "localhost",
+            "run_once": True,
+            "loop": [{"name": "node-1", "password": "item-s3cret"}, {"name": "node-2"}],
+        },
+    ]
+    by_host = "node-1 ansible_connection=local\nnode-2 ansible_connection=local"
+    played = run_playbook(tmp_path, tasks, hosts=by_host, environment=reach(sim), pattern="node-1:node-2")
+    assert played.status == 0, played.output
+    lines = told(played)
+    for name in ("node-1", "node-2"):
+        assert any(line.startswith(f"    [{name}] 0/1 deployed, 1 deploying") for line in lines), lines
+        assert any(line.startswith(f"    [node-1] ({name}) 1/1 ready") for line in lines), lines
+    assert not any("item-s3cret" in line for line in lines)
+
+
+def test_each_machine_is_named_when_it_fails(sim: Simulator, tmp_path: Path) -> None:
+    """Before the others are through, and once for all that fail for one reason."""
+    names = [f"node-{number}" for number in range(1, 7)]
+    for name in names:
+        sim.machine(name, status="Deployed", owner="admin").locked = name in names[:4]
+    sim.auto(1)
+    task = {"machines": names, "state": "ready", "wait_sleep": 0.1}
+    played = run_playbook(tmp_path, [{"metalshift.maas.machine": task}], environment=reach(sim))
+    lines = told(played)
+    assert lines[0] == "    failed: node-1, node-2 and 2 more: each cannot be made ready: it is locked.", played.output
+    assert any(line.startswith("    2/6 ready, 4 failed, ") for line in lines[1:]), lines
+
+
+def test_lines_fit_a_terminal_of_eighty_columns(sim: Simulator, tmp_path: Path) -> None:
+    for name in ("node-1", "node-2", "node-3"):
+        sim.machine(name, zone="az1", memory=1024)
+    task = {"claim": "a-claim-with-a-long-name", "count": 9, "memory": "64GiB", "wait_sleep": 0.1}
+    played = run_playbook(tmp_path, [{"metalshift.maas.machine_set": task}], environment=reach(sim))
+    lines = told(played)
+    assert " ".join(line.strip() for line in lines).startswith("0 of 9 machines; 9 short: "), played.output
+    assert len(lines) > 1
+    assert max(len(line) for line in lines) <= 80

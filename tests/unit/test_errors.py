@@ -9,6 +9,7 @@ import json
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import KINDS, Failure, several
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import few, listed, nearest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import connection as kube
@@ -218,17 +219,62 @@ def test_a_hint_is_said_once():
     assert str(Failure("invalid", "No. Say yes.", hint="Say yes.")) == "No. Say yes."
 
 
-def test_many_failures_are_one_sentence_that_can_be_read():
-    failures = {f"node-{n}": Failure("conflict", f"node-{n} is busy.") for n in range(100)}
-    whole = several("machines", failures, total=120)
-    assert whole.kind == "conflict"
-    assert str(whole).startswith("100 of 120 machines failed: node-0 is busy. node-1 is busy.")
-    assert str(whole).endswith("and 95 more.")
+def told(total=None, **texts):
+    failures = {name.replace("_", "-"): Failure("conflict", text) for name, text in texts.items()}
+    return str(several("machines", failures, total or len(failures)))
 
 
 def test_many_failures_of_one_reason_say_it_once():
-    failures = {f"node-{n}": Failure("unreachable", "MAAS does not answer.") for n in range(9)}
-    assert str(several("machines", failures, total=9)) == "9 of 9 machines failed: MAAS does not answer."
+    failures = {f"node-{n}": Failure("conflict", f"node-{n} is busy. Wait for node-{n}.") for n in range(100)}
+    whole = several("machines", failures, total=120)
+    assert whole.kind == "conflict"
+    assert str(whole) == "100 of 120 machines failed (node-0, node-1 and 98 more): each is busy. Wait for it."
+    assert len(json.dumps(whole.to_dict())) < 400
+
+
+def test_many_failures_of_many_reasons_are_cut():
+    failures = {f"node-{n}": Failure("conflict", f"node-{n} is in fault {n}.") for n in range(100)}
+    whole = str(several("machines", failures, total=120))
+    assert whole.startswith("100 of 120 machines failed: node-0 is in fault 0. node-1 is in fault 1.")
+    assert whole.endswith("… and 95 more reasons.")
+
+
+def test_each_reason_names_who_has_it():
+    said = told(a="a is locked.", b="b is busy.", c="c is locked.", d="MAAS is away.", e="MAAS is away.")
+    assert said == (
+        "5 of 5 machines failed: 2 machines (a and c): each is locked. b is busy. 2 machines (d and e): MAAS is away."
+    )
+
+
+def test_how_long_it_lasted_is_no_other_reason():
+    said = told(a="a has been Deploying for 1m02s.", b="b has been Deploying for 59s.", c="c waits for 1h02m.", total=4)
+    assert said == (
+        "3 of 4 machines failed: 2 machines (a and b): each has been Deploying for 1m02s. c waits for 1h02m."
+    )
+
+
+def test_a_name_within_another_is_left_alone():
+    assert told(n1="n1 is not n1-a.", n2="n2 is not n1-a.").endswith("(n1 and n2): each is not n1-a.")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, ""), (1, "n0"), (2, "n0 and n1"), (3, "n0, n1 and n2"), (4, "n0, n1 and 2 more"), (9, "n0, n1 and 7 more")],
+)
+def test_some_of_many_are_named(number, said):
+    assert few([f"n{place}" for place in range(number)]) == said
+
+
+def test_what_there_is_ends_after_ten():
+    assert listed([f"z{place:02}" for place in range(200)]).endswith("z08, z09 and 190 more")
+    assert (listed(["b", "a"]), listed([])) == ("a, b", "none")
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("nobel", "ubuntu/noble"), ("ubuntu/nobel", "ubuntu/noble"), ("whatever", "")]
+)
+def test_the_nearest_name_is_found(asked, meant):
+    assert nearest(asked, ["ubuntu/jammy", "ubuntu/noble"]) == meant
 
 
 def test_failures_of_several_kinds_are_several():

@@ -14,7 +14,7 @@ UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
 # The parts of the standard library that compute and do nothing else.
 PLAIN = {
     *("__future__", "base64", "binascii", "collections", "collections.abc", "copy", "dataclasses", "datetime"),
-    *("decimal", "enum", "functools", "ipaddress", "itertools", "json", "re", "typing", "urllib.parse"),
+    *("decimal", "difflib", "enum", "functools", "ipaddress", "itertools", "json", "re", "typing", "urllib.parse"),
 }
 # Which layers a layer may import, besides itself.
 LAYERS = {

@@ -136,7 +136,7 @@ def test_a_name_that_somebody_else_has_is_in_the_way_only_when_it_is_needed(
 
 
 def test_several_names_in_the_way_are_told_together() -> None:
-    with pytest.raises(Failure, match=r"cp-1 is held by claim web.*cp-3 is held by claim web"):
+    with pytest.raises(Failure, match=r"cp-1 and cp-3\): each is held by claim web"):
         planned(3, [vm(1, claim="web"), vm(3, claim="web")])
 
 

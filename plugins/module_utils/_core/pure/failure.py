@@ -7,10 +7,12 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import MOST_LISTED, few
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line
 
 # The closed list of failure kinds. The documentation's table is made from it.
@@ -81,19 +83,46 @@ def invalid(message: str, hint: str = "") -> Failure:
     return Failure("invalid", message, hint=hint)
 
 
-# The sentences that one message quotes of many failures; every object's own result has its own.
+# The reasons that one message quotes of many failures; every object's own result has its own.
 MOST_TOLD = 5
+# How long something lasted differs from object to object, and is no other reason.
+LASTED = re.compile(r"\b(\d+h)?(\d+m)?\d+[ms]\b")
 
 
 def several(noun: str, failures: Mapping[str, Failure], total: int) -> Failure:
-    """One failure for a task of which some objects failed."""
+    """One failure for a task of which some objects failed; what several of them have in common is said once."""
     if len(failures) == total == 1:
         return next(iter(failures.values()))
-    texts = list(dict.fromkeys(str(failure) for failure in failures.values()))
-    left_out = f" … and {len(texts) - MOST_TOLD} more." if len(texts) > MOST_TOLD else ""
+    groups = by_reason({name: str(failure) for name, failure in failures.items()})
+    failed = f"{len(failures)} of {total} {noun} failed"
+    (names, text), *others = groups
+    if others:
+        told = [f"{_whose(noun, names)}{text}" for names, text in groups[:MOST_TOLD]]
+        left_out = f" … and {len(groups) - MOST_TOLD} more reasons." if len(groups) > MOST_TOLD else ""
+        said = f"{failed}: {' '.join(told)}{left_out}"
+    else:
+        said = f"{failed} ({few(names)}): {text}" if len(names) > 1 else f"{failed}: {text}"
     kinds = {failure.kind for failure in failures.values()}
     return Failure(
-        kinds.pop() if len(kinds) == 1 else "several",
-        f"{len(failures)} of {total} {noun} failed: {' '.join(texts[:MOST_TOLD])}{left_out}",
-        object=", ".join(failures),
+        kinds.pop() if len(kinds) == 1 else "several", said, object=few([*failures], MOST_LISTED), reason=failed
     )
+
+
+def by_reason(texts: Mapping[str, str]) -> list[tuple[list[str], str]]:
+    """Who is told the same, by name, and what that is: `each is locked` in the place of a name for each."""
+    groups: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        groups.setdefault(LASTED.sub("", _without(name, text)), []).append(name)
+    return [
+        (names, _without(names[0], texts[names[0]]) if len(names) > 1 else texts[names[0]]) for names in groups.values()
+    ]
+
+
+def _without(name: str, text: str) -> str:
+    """A sentence about an object, as one about each of several."""
+    named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    return named.sub("it", named.sub("each", text, count=1) if text.startswith(name) else text)
+
+
+def _whose(noun: str, names: Sequence[str]) -> str:
+    return f"{len(names)} {noun} ({few(names)}): " if len(names) > 1 else ""

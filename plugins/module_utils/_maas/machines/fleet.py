@@ -14,7 +14,8 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import in_words
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure, by_reason
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import few
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import holder
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
@@ -154,6 +155,8 @@ class Fleet:
         self._members: list[FleetMember] = []
         self._told = ""
         self._trouble = ""
+        # Why machines failed whose failure nothing has been said of yet.
+        self._fallen: dict[str, str] = {}
 
     def add(self, member: FleetMember) -> None:
         """Drive one more machine. For the main thread, at any time."""
@@ -195,7 +198,10 @@ class Fleet:
 
     def _fail(self, member: FleetMember, failure: Failure) -> None:
         member.failure, member.under_way = failure, None
-        for other in self._instead(member):
+        instead = list(self._instead(member))
+        if not instead and len(self._members) > 1:
+            self._fallen[member.name] = failure.message
+        for other in instead:
             self.add(other)
 
     def _advance(self, member: FleetMember) -> None:
@@ -381,7 +387,10 @@ class Fleet:
     # -- telling ------------------------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        """Say how it stands once something has been waited for."""
+        """Say which machines have failed, and how it stands once something has been waited for."""
+        for names, why in by_reason(self._fallen):
+            self._patience.say(f"failed: {f'{few(names)}: ' if len(names) > 1 else ''}{why}")
+        self._fallen.clear()
         line = self._line() if self._told else ""
         if line:
             self._patience.say(f"{line}, {in_words(self._patience.waited)}")

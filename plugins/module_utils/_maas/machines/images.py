@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import did_you_mean, listed
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 
 CUSTOM = "custom"
-# More than so many names tell nobody more.
-MOST_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -57,19 +55,10 @@ class Images:
 
 
 def _unknown(what: str, asked: str, known: Iterable[str]) -> Failure:
-    names = sorted(known)
-    listed = ", ".join(names[:MOST_LISTED]) + (f" and {len(names) - MOST_LISTED} more" if names[MOST_LISTED:] else "")
-    # A name is close also without the system before it.
-    meant = {short: name for name in names for short in (name.rpartition("/")[2], name)}
-    close = get_close_matches(asked, meant, n=1)
-    said = f"{what}; it has {listed or 'none'}."
-    return Failure(
-        "rejected",
-        said,
-        object=asked,
-        reason=said.rstrip("."),
-        hint=f"Did you mean {meant[close[0]]}?" if close else "Import or upload it first.",
-    )
+    names = list(known)
+    said = f"{what}; it has {listed(names)}."
+    hint = did_you_mean(asked, names, otherwise="Import or upload it first.")
+    return Failure("rejected", said, object=asked, reason=said.rstrip("."), hint=hint)
 
 
 def uploaded_later(series: str | None) -> bool:

@@ -31,6 +31,7 @@ extends_documentation_fragment:
   - metalshift.maas.wait
   - metalshift.maas.kubernetes
   - metalshift.maas.maas
+  - metalshift.maas.plan
 options:
   name:
     description: The name of the hosted cluster.
@@ -524,6 +525,30 @@ forced:
   returned: success, with O(state=absent)
   type: list
   elements: str
+plan:
+  description:
+    - What the task did, in check mode what it would do; one element an action, in their order. Empty if there is
+      nothing to change. A task that failed may not have come to all of them.
+    - Fields whose values are secret are left out or masked, and so are those that stay as they are.
+  returned: always, but for wrong input
+  type: list
+  elements: dict
+  contains:
+    action:
+      description: What is done, such as V(create), V(update), V(delete), V(enlist), V(deploy) or V(release).
+      type: str
+    object:
+      description: To which object.
+      type: str
+    reason:
+      description: Why. Empty if the task asks for just that.
+      type: str
+    before:
+      description: The fields that change, as they are.
+      type: dict
+    after:
+      description: The same fields as they will be; null where only the server knows it in advance.
+      type: dict
 """
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import (

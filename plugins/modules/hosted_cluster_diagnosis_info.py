@@ -123,6 +123,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 
 SPEC = Spec(
+    writes=False,
     kube=True,
     options={
         "name": {"type": "str", "required": True},

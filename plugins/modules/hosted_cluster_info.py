@@ -348,6 +348,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.lis
 GATHER = ["machines", "maas", "nodes", "certificate_requests", "infrastructure"]
 
 SPEC = Spec(
+    writes=False,
     kube=True,
     options={
         "name": {"type": "str"},

@@ -23,6 +23,7 @@ extends_documentation_fragment:
   - metalshift.maas.attributes.actiongroup_k8s
   - metalshift.maas.kubernetes
   - metalshift.maas.maas
+  - metalshift.maas.plan
 options:
   namespace:
     description: The namespace of the HostedCluster.
@@ -104,6 +105,30 @@ kubeconfig:
       description: Where what was there before is kept, if O(backup=true) and there was something else.
       type: str
       sample: /home/me/config.2026-11-20@01:15:00~
+plan:
+  description:
+    - What the task did, in check mode what it would do; one element an action, in their order. Empty if there is
+      nothing to change. A task that failed may not have come to all of them.
+    - Fields whose values are secret are left out or masked, and so are those that stay as they are.
+  returned: always, but for wrong input
+  type: list
+  elements: dict
+  contains:
+    action:
+      description: What is done, such as V(create), V(update), V(delete), V(enlist), V(deploy) or V(release).
+      type: str
+    object:
+      description: To which object.
+      type: str
+    reason:
+      description: Why. Empty if the task asks for just that.
+      type: str
+    before:
+      description: The fields that change, as they are.
+      type: dict
+    after:
+      description: The same fields as they will be; null where only the server knows it in advance.
+      type: dict
 """
 
 import time

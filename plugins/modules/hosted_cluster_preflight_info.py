@@ -341,6 +341,7 @@ POOL_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 SPEC = Spec(
+    writes=False,
     kube=True,
     options={
         "namespace": {"type": "str", "default": "clusters"},

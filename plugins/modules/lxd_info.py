@@ -171,6 +171,7 @@ EVERYTHING = sorted({*overview.SUBSETS, *overview.MORE})
 DEFAULT = ["networks", "profiles", "projects", "server", "storage_pools"]
 
 SPEC = Spec(
+    writes=False,
     options={"gather": {"type": "list", "elements": "str", "choices": ["all", *EVERYTHING], "default": DEFAULT}},
     maas=False,
     lxd=True,

@@ -152,9 +152,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.capabil
 DEFAULT = ["domains", "resource_pools", "subnets", "tags", "user", "zones"]
 
 SPEC = Spec(
+    writes=False,
     options={
         "gather": {"type": "list", "elements": "str", "choices": ["all", *sorted(SUBSETS)], "default": DEFAULT},
-    }
+    },
 )
 
 

@@ -235,6 +235,7 @@ FILTERS = {
 }
 
 SPEC = Spec(
+    writes=False,
     options={
         "machines": {"type": "list", "elements": "str"},
         "status": {"type": "list", "elements": "str", "choices": [status.word for status in Status]},

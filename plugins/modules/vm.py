@@ -31,6 +31,7 @@ extends_documentation_fragment:
   - metalshift.maas.wait
   - metalshift.maas.maas
   - metalshift.maas.lxd
+  - metalshift.maas.plan
 options:
   hostname:
     description: The hostname, without a domain. LXD takes small letters, digits and hyphens, and a letter first.
@@ -131,6 +132,30 @@ vm:
     pool: default
     ip_addresses: [10.99.0.61]
     changed: true
+plan:
+  description:
+    - What the task did, in check mode what it would do; one element an action, in their order. Empty if there is
+      nothing to change. A task that failed may not have come to all of them.
+    - Fields whose values are secret are left out or masked, and so are those that stay as they are.
+  returned: always, but for wrong input
+  type: list
+  elements: dict
+  contains:
+    action:
+      description: What is done, such as V(create), V(update), V(delete), V(enlist), V(deploy) or V(release).
+      type: str
+    object:
+      description: To which object.
+      type: str
+    reason:
+      description: Why. Empty if the task asks for just that.
+      type: str
+    before:
+      description: The fields that change, as they are.
+      type: dict
+    after:
+      description: The same fields as they will be; null where only the server knows it in advance.
+      type: dict
 """
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec

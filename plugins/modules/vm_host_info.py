@@ -162,12 +162,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.sur
 LISTS = ("names", "machines", "zone", "pool", "tags")
 
 SPEC = Spec(
+    writes=False,
     options={
         **{name: {"type": "list", "elements": "str"} for name in LISTS},
         "schedulable": {"type": "bool"},
         "claim": {"type": "str"},
         "gather": {"type": "list", "elements": "str", "choices": ["virtual_machines", "parameters"], "default": []},
-    }
+    },
 )
 
 

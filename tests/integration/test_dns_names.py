@@ -67,9 +67,8 @@ def test_a_domain_becomes_the_default(sim: Simulator, check: bool) -> None:
     wished = {"name": "lab.example.com", "is_default": True}
     done = run_task(sim, "domain", wished, check=check)
     assert (done.changed, done["domain"]["is_default"]) == (True, True)
-    assert [hunk["after_header"] for hunk in done["diff"]] == [
-        "domain lab.example.com (create)", "domain lab.example.com (make default)"
-    ]  # fmt: skip
+    assert [hunk["after_header"] for hunk in done["diff"]] == ["domain lab.example.com (create; make default)"]
+    assert [action["action"] for action in done["plan"]] == ["create", "make default"]
     if check:
         assert not sim.requests.writes()
         return

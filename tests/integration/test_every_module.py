@@ -145,6 +145,27 @@ def test_an_act_in_check_mode_only_reads_and_says_that_it_would_change_something
     assert {request.method for request in sim.requests} <= {"GET"}
 
 
+@pytest.mark.parametrize("case", LIVES, ids=str)
+def test_fail_on_change_fails_where_something_would_change_and_changes_nothing(sim: Simulator, case: Case) -> None:
+    case.arrange(sim)
+    sim.requests.clear()
+    outcome = run_task(sim, case.module, {**case.create, "fail_on_change": True})
+    assert (outcome.failed, outcome.changed, outcome["failure"]["kind"]) == (True, False, "drift")
+    assert outcome["plan"]
+    assert sim.requests.writes() == []
+    run_task(sim, case.module, case.create)
+    again = run_task(sim, case.module, {**case.create, "fail_on_change": True})
+    assert (again.failed, again.changed, again["plan"]) == (False, False, [])
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_that_writes_says_so_in_its_documentation(module: str) -> None:
+    loaded = _module(module)
+    fragments = yaml.safe_load(loaded.DOCUMENTATION)["extends_documentation_fragment"]
+    writes = "fail_on_change" in loaded.SPEC.argument_spec
+    assert writes == ("metalshift.maas.plan" in fragments) == ("plan" in yaml.safe_load(loaded.RETURN))
+
+
 # -- wrong input -----------------------------------------------------------------------------------
 
 

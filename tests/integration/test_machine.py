@@ -420,7 +420,17 @@ def test_it_tells_what_is_going_on(sim: Simulator) -> None:
         sim.machine(name)
     came = machine(sim, "node-1", "node-2", state="deployed")
     assert "0/2 deployed, 2 deploying" in came.screen.shown[0]
-    assert "2/2 deployed" in came.screen.shown[-1]
+    assert "2/2 deployed" in came.screen.shown[-2]
+    assert came.screen.shown[-1].endswith("] 2 allocated and deployed")
+
+
+def test_check_mode_ends_with_what_would_be_done(sim: Simulator) -> None:
+    for name in ("node-1", "node-2", "node-3"):
+        sim.machine(name)
+    machine(sim, "node-3", state="allocated")
+    told = machine(sim, "node-1", "node-2", "node-3", state="deployed", check=True).screen.shown
+    assert told[-1].endswith("] to allocate and deploy 2, to deploy 1")
+    assert machine(sim, "node-3", state="allocated", check=True).screen.shown == []
 
 
 def test_another_release_than_the_deployed_one_is_a_warning(sim: Simulator) -> None:

@@ -55,7 +55,8 @@ def test_progress_lines_are_job_events_in_the_order_of_what_happened(runner):
     assert done.status == "successful"
     told = [line for line in lines(done) if "/2 deployed" in line]
     assert any("2 deploying" in line for line in told), lines(done)
-    assert "2/2 deployed" in told[-1], told
+    assert "2/2 deployed" in told[-2], told
+    assert told[-1] == "[Deploy two machines] 2 allocated and deployed"
     order = [event["event"] for event in done.events]
     telling = [place for place, event in enumerate(done.events) if "deploying" in event["stdout"]]
     assert telling

@@ -35,6 +35,8 @@ def test_the_twelve_steps(sim: Simulator, case: Case) -> None:
             assert bool(outcome["diff"]) == changes, f"{where} {mode}: diff {outcome['diff']}"
         assert bool(sim.requests.writes()) == changes, f"{where}: wrote {sim.requests.writes()}"
         assert foreseen["diff"] == done["diff"], f"{where}: the plan shown is not the plan carried out"
+        assert foreseen["plan"] == done["plan"], f"{where}: the plan returned is not the plan carried out"
+        assert bool(done["plan"]) == changes, f"{where}: plan {done['plan']}"
         assert_predicted(case, foreseen, done, where)
 
 

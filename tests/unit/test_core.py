@@ -321,6 +321,43 @@ def test_the_diff_says_what_changes_and_why():
     }
 
 
+def test_a_plan_shows_one_hunk_an_object_without_what_stays():
+    plan = Plan(
+        [
+            Step("enlist", "n1", "MAAS does not know it", {"status": None}, {"status": "New", "zone": "az1"}),
+            Step("create", "zone a", after={"name": "a"}),
+            Step("deploy", "n1", "", {"status": "Ready", "locked": 0}, {"status": "Deployed", "locked": 0}),
+        ]
+    )  # fmt: skip
+    first, second = plan.diff()
+    assert first == {
+        "before_header": "n1",
+        "after_header": "n1 (enlist: MAAS does not know it; deploy)",
+        "before": {"status": None},
+        "after": {"status": "Deployed", "zone": "az1"},
+    }
+    assert second["after_header"] == "zone a (create)"
+    assert [action["after"] for action in plan.as_result()] == [
+        {"status": "New", "zone": "az1"}, {"name": "a"}, {"status": "Deployed"}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verbs", "wanted", "done"),
+    [
+        ([], "", ""),
+        (["create", "update", "create"], "to create 2, to change 1", "2 created, 1 changed"),
+        ([("erase", "release"), "delete"], "to erase and release 1, to delete 1", "1 erased and released, 1 deleted"),
+        (["make default", "power_on"], "to make default 1, to power on 1", "1 made default, 1 powered on"),
+        (["rescue_mode"], "to put into rescue mode 1", "1 put into rescue mode"),
+    ],
+)
+def test_totals_count_what_is_done_to_how_many_objects(verbs, wanted, done):
+    named = [(verb,) if isinstance(verb, str) else verb for verb in verbs]
+    plan = Plan([Step(verb, f"object {number}") for number, some in enumerate(named) for verb in some])
+    assert (plan.totals(), plan.totals(done=True)) == (wanted, done)
+
+
 # -- results ---------------------------------------------------------------------------------------
 
 

@@ -87,6 +87,16 @@ KUBE_OPTIONS: Options = {
     },
 }
 
+# Of every module that writes: it only says what it would change, and fails if that is something.
+FAIL_ON_CHANGE = "fail_on_change"
+WRITING_OPTIONS: Options = {
+    FAIL_ON_CHANGE: {
+        "type": "bool",
+        "default": False,
+        "fallback": (env_fallback, ["METALSHIFT_FAIL_ON_CHANGE"]),
+    }
+}
+
 # Sub-keys of a secret dict whose values are secrets; the others (an address, a user name) may be shown.
 SECRET_KEY = re.compile(r"pass|secret|token|(^|_)key$|key-data|certificate|credential", re.IGNORECASE)
 
@@ -157,6 +167,8 @@ class Spec:
     kube: bool = False
     maas: bool = True
     lxd: bool = False
+    # Whether the module may change something; one that only reads has no plan.
+    writes: bool = True
     required_if: Sequence[Sequence[Any]] = ()
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_together: Sequence[Sequence[str]] = ()
@@ -173,7 +185,7 @@ class Spec:
     def argument_spec(self) -> Options:
         reached = ((self.maas, MAAS_OPTIONS), (self.kube, KUBE_OPTIONS), (self.lxd, LXD_OPTIONS))
         shared = {name: option for used, options in reached if used for name, option in options.items()}
-        return {**shared, **self.options}
+        return {**shared, **(WRITING_OPTIONS if self.writes else {}), **self.options}
 
     def rules(self) -> dict[str, Any]:
         """The rules between options, as Ansible's validators name them."""

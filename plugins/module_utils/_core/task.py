@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
@@ -21,10 +21,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import
 from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, unique
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line, texts
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import as_null
-from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import FAIL_ON_CHANGE, Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection
 
@@ -68,7 +68,9 @@ class Task:
         clock: Clock = WALL_CLOCK,
     ) -> None:
         self.params = params
-        self.check = check
+        # Whoever only asks whether something would change, changes nothing.
+        self.must_not_change = bool(params.get(FAIL_ON_CHANGE))
+        self.check = check or self.must_not_change
         self.say: Callable[[str], None] = lambda text: say(line(text))
         self.clock = clock
         self._trace: Callable[[str], None] = lambda text: trace(line(text))
@@ -128,6 +130,9 @@ class Task:
             self._traced[id(api)] = len(done)
 
 
+# More objects than so many tell nobody more.
+MOST_NAMED = 5
+
 Converge = Callable[[Task], Result]
 
 
@@ -137,6 +142,8 @@ def carry_out(converge: Converge, task: Task, name: str, spec: Spec | None = Non
         if spec is not None:
             spec.require_texts(task.params)
         result = converge(task)
+        if task.must_not_change and result.changed and result.failure is None:
+            result = replace(result, changed=False, failure=_drift(result.plan))
     except Failure as failure:
         result = Result(changed=task.wrote, values={}, failure=failure)
     except Exception as error:
@@ -145,13 +152,29 @@ def carry_out(converge: Converge, task: Task, name: str, spec: Spec | None = Non
         result = Result(changed=task.wrote, values={}, failure=_defect(name, error))
     finally:
         task.trace_requests()
-    values = as_null(result.values) if task.check else result.values
-    said: dict[str, Any] = {"changed": result.changed, **texts(values), "diff": texts(result.plan.diff())}
+    told = {**result.values, "diff": result.plan.diff(), "plan": result.plan.as_result()}
+    said: dict[str, Any] = {"changed": result.changed, **texts(as_null(told) if task.check else told)}
+    if spec is not None and not spec.writes:
+        del said["plan"]
+    if result.plan and not result.failure:
+        task.say(result.plan.totals(done=not task.check))
     if result.warnings:
         said["warnings"] = [line(warning) for warning in result.warnings]
     if result.failure:
         said.update(failed=True, msg=line(str(result.failure)), failure=result.failure.to_dict())
     return said
+
+
+def _drift(plan: Plan) -> Failure:
+    objects = unique(step.object for step in plan.steps)
+    more = f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else ""
+    named = ", ".join(objects[:MOST_NAMED]) + more
+    return Failure(
+        "drift",
+        f"{named} {'is' if len(objects) == 1 else 'are'} not as the task describes: {plan.totals()}.",
+        object=named,
+        hint="Nothing was changed, since fail_on_change is set; plan says what would be.",
+    )
 
 
 def _defect(name: str, error: Exception) -> Failure:

@@ -33,6 +33,7 @@ KINDS: Mapping[str, str] = {
     "failed_state": "The object ended in a state that does not get better by waiting.",
     "capacity": "There is less available than was asked for.",
     "timeout": "The wished state was not reached within the time allowed.",
+    "drift": "Something is not as the task describes it, and O(fail_on_change) is set; nothing was changed.",
     "several": "Several objects of one task failed; each carries its own failure.",
     "bug": "A defect of this collection.",
 }

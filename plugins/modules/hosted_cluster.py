@@ -551,9 +551,9 @@ plan:
       type: dict
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import NAMES_OPTION
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import (
     CREDENTIALS_OPTION,
-    NAMES_OPTION,
     REMOVAL_OPTIONS,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.hosted_cluster import converge_cluster

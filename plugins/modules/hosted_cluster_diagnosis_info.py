@@ -18,7 +18,7 @@ description:
   - It looks at the programs that make the cluster and at what keeps them from running, at the volumes of etcd, at the
     conditions of the cluster and its node pools with what they mean, at each machine in the words of the provider and
     of MAAS, at certificate requests, nodes and operators of the hosted cluster, at what holds on to that which is being
-    deleted, and at machines that belong to nobody or to somebody else.
+    deleted, at the names of the cluster in the DNS of MAAS, and at machines that belong to nobody or to somebody else.
   - It does not write anything, neither to Kubernetes nor to MAAS, and does not fail because of what it finds. What it
     may not read, it says.
 extends_documentation_fragment:
@@ -42,6 +42,20 @@ options:
       - It takes a listing of all machines that are in use, for which MAAS needs about ten seconds for each thousand.
     type: bool
     default: true
+  dns_names:
+    description:
+      - Says that the names C(api), C(api-int) and C(*.apps) of the cluster should be in the DNS of MAAS. Without it,
+        they are compared if MAAS has their domains.
+    type: dict
+    suboptions:
+      api_addresses:
+        description: Where C(api) and C(api-int) may point beside the addresses that the HostedCluster has in it.
+        type: list
+        elements: str
+      apps_addresses:
+        description: Where C(*.apps) may point beside the addresses of the machines, such as a load balancer.
+        type: list
+        elements: str
   noted:
     description:
       - What was noted of the cluster before, as for M(metalshift.maas.hosted_cluster_audit_info). It tells
@@ -117,6 +131,7 @@ summary:
 
 from collections import Counter
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import NAMES_OPTION
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.report import diagnose, page
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
@@ -130,6 +145,7 @@ SPEC = Spec(
         "namespace": {"type": "str", "default": "clusters"},
         "leaks": {"type": "bool", "default": True},
         "noted": {"type": "raw"},
+        **NAMES_OPTION,
     },
 )
 

@@ -144,3 +144,57 @@ def test_the_names_go_before_the_cluster_that_says_where_it_is(api: Api, sim: Si
     assert hangs["failure"]["kind"] == "failed_state"
     assert [body["metadata"]["name"] for body in api.list(HOSTED_CLUSTERS)] == ["one"]
     assert known(client) == ([], [])
+
+
+# -- what a diagnosis says of them -------------------------------------------------------------------------------------
+
+
+def said_of_names(sim: Simulator, folder: Path, **dns_names: Any) -> list[str]:
+    args = {"kubeconfig": str(folder / "kubeconfig"), "name": "one", "leaks": False}
+    wish = {"dns_names": dns_names} if dns_names else {}
+    sim.requests.clear()
+    done = run_task(sim, "hosted_cluster_diagnosis_info", {**args, **wish})
+    assert not done.failed, done.msg
+    assert not sim.requests.writes()
+    return [one["what"] for one in done["diagnosis"] if DOMAIN in one["what"] or "base domain" in one["what"]]
+
+
+def test_a_diagnosis_compares_the_names_in_maas(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, "clusters", HERE)
+    # MAAS may have nothing to do with the names of this cluster.
+    assert said_of_names(sim, folder) == []
+    lacks = f"MAAS has no domain {DOMAIN}, in which the cluster should have its names."
+    assert said_of_names(sim, folder, api_addresses=[HERE]) == [lacks]
+    client = names(sim, HERE)
+    assert said_of_names(sim, folder) == []
+    (api_name,) = [one for one in client.get("dnsresources/") if one["fqdn"] == f"api.{DOMAIN}"]
+    client.put(f"dnsresources/{api_name['id']}/", {"ip_addresses": ELSEWHERE})
+    elsewhere = f"The name api.{DOMAIN} points at {ELSEWHERE} in MAAS, and not at {HERE}, where the cluster is."
+    assert said_of_names(sim, folder) == [elsewhere]
+    assert said_of_names(sim, folder, api_addresses=[ELSEWHERE]) == []
+    client.delete(f"dnsresources/{api_name['id']}/")
+    assert said_of_names(sim, folder) == [f"MAAS has the domain of api.{DOMAIN}, and does not have that name."]
+    # Of the applications it is known where they are when there are nodes, or when it is said.
+    apps = f"The name *.apps.{DOMAIN} points at {HERE} in MAAS"
+    assert any(one.startswith(apps) for one in said_of_names(sim, folder, apps_addresses=[THERE])) is False
+    (star,) = [one for one in client.get("dnsresources/") if one["fqdn"].startswith("*")]
+    client.put(f"dnsresources/{star['id']}/", {"ip_addresses": ELSEWHERE})
+    found = said_of_names(sim, folder, apps_addresses=[THERE])
+    assert any(f"*.apps.{DOMAIN} points at {ELSEWHERE} in MAAS" in one for one in found), found
+
+
+def test_a_diagnosis_names_the_cluster_that_has_the_same_names(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, "clusters", HERE)
+    cluster(api, "other", THERE)
+    names(sim, HERE)
+    assert said_of_names(sim, folder) == [
+        "Hosted cluster other/one has the same name and base domain, so both have the same names in DNS."
+    ]
+
+
+def test_a_maas_that_does_not_answer_is_said_once(api: Api, sim: Simulator, folder: Path) -> None:
+    cluster(api, "clusters", HERE)
+    args = {"kubeconfig": str(folder / "kubeconfig"), "name": "one", "maas_timeout": 1}
+    sim.fault("error", status=503, hits=1000)
+    told = run_task(sim, "hosted_cluster_diagnosis_info", args)["diagnosis"]
+    assert len([one for one in told if "MAAS" in one["what"] and one["severity"] == "note"]) == 1, told

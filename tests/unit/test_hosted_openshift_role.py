@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import NAMES_OPTION
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.teardown import (
     CREDENTIALS_OPTION,
-    NAMES_OPTION,
     REMOVAL_OPTIONS,
 )
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool

@@ -20,10 +20,22 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
+from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, objects, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import HOSTED_CLUSTERS, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns
+
+# For whoever removes them, and whoever compares them.
+NAMES_OPTION: Options = {
+    "dns_names": {
+        "type": "dict",
+        "options": {
+            "api_addresses": {"type": "list", "elements": "str"},
+            "apps_addresses": {"type": "list", "elements": "str"},
+        },
+    },
+}
 
 # Under these types a Machine says where it is.
 ADDRESSES = ("InternalIP", "ExternalIP")

@@ -74,15 +74,6 @@ REMOVAL_OPTIONS: Options = {
     "erase": {"type": "bool"},
 }
 CREDENTIALS_OPTION: Options = {"remove_credentials": {"type": "bool", "default": False}}
-NAMES_OPTION: Options = {
-    "dns_names": {
-        "type": "dict",
-        "options": {
-            "api_addresses": {"type": "list", "elements": "str"},
-            "apps_addresses": {"type": "list", "elements": "str"},
-        },
-    },
-}
 
 MANAGED = "app.kubernetes.io/managed-by=metalshift.maas,metalshift.maas/hosted-cluster={}"
 

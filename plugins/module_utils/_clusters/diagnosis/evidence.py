@@ -23,6 +23,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import DeletionState
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.infrastructure import CONFIG_MAP
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.names import NamesInMaas, read_names
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas, Listed
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
@@ -101,6 +102,7 @@ class Evidence:
     scene: DeletionState | None = None
     # What belongs to nobody, or to somebody else.
     leaks: Sequence[Leak] = ()
+    names: NamesInMaas = field(default_factory=NamesInMaas)
 
     @property
     def is_there(self) -> bool:
@@ -116,7 +118,7 @@ def evidence(task: Task, namespace: str, name: str, *, leaks: bool = True, noted
     """Look at everything once. Only the HostedCluster itself must be readable; what else is not, is a trouble."""
     found = Evidence(listing.sight(task.kube, namespace, name), time.time())
     if found.is_there:
-        found = _in_maas(task, _hosted(task, _management(task, found)))
+        found = _names(task, _in_maas(task, _hosted(task, _management(task, found))))
     return _leaks(task, found, noted) if leaks else found
 
 
@@ -132,16 +134,26 @@ def _in_maas(task: Task, found: Evidence) -> Evidence:
     return replace(found, key_refused=caretakers.key_refused() if _asks_maas(found.seen) else "")
 
 
+def _names(task: Task, found: Evidence) -> Evidence:
+    if found.in_maas is None:
+        return found
+    return _tolerant(found, "the names in the DNS of MAAS", lambda: replace(found, names=read_names(task, found.seen)))
+
+
 def _leaks(task: Task, found: Evidence, noted: Any) -> Evidence:
+    return _tolerant(found, "what is left over", lambda: replace(found, leaks=find(task, found.seen, noted)))
+
+
+def _tolerant(found: Evidence, what: str, look: Callable[[], Evidence]) -> Evidence:
+    """One more look into MAAS. That MAAS cannot be asked is said once, and what it does not show is a trouble."""
     if found.in_maas is not None and found.in_maas.trouble:
-        # It has been said already that MAAS cannot be asked.
         return found
     try:
-        return replace(found, leaks=find(task, found.seen, noted))
+        return look()
     except Failure as failure:
         if failure.kind not in TOLERATED:
             raise
-        trouble = listing.could_not_read("what is left over", failure)
+        trouble = listing.could_not_read(what, failure)
         return replace(found, seen=replace(found.seen, troubles=[*found.seen.troubles, trouble]))
 
 

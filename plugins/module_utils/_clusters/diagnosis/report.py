@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis import control_plane, machines
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import Evidence
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.names import names
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import (
     NEXT_STEPS,
     SEVERITIES,
@@ -90,6 +91,7 @@ LOOKS: Sequence[Look] = (
     machines.certificates,
     machines.nodes,
     control_plane.rollout,
+    names,
     leaks,
     troubles,
 )

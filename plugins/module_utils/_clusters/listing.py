@@ -289,7 +289,9 @@ def hosted_api(task: Task, seen: ClusterSnapshot) -> Kube | None:
         return None
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 
-    return task.joined(Kube.from_kubeconfig(published, clock=task.clock, read_timeout=HOSTED_READ_TIMEOUT))
+    return task.joined(
+        Kube.from_kubeconfig(published, clock=task.clock, read_timeout=HOSTED_READ_TIMEOUT, deadline=task.deadline)
+    )
 
 
 def with_hosted(task: Task, seen: ClusterSnapshot, *, nodes: bool = True, requests: bool = True) -> ClusterSnapshot:

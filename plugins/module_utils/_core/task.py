@@ -93,7 +93,8 @@ class Task:
         from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
         from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 
-        return self.joined(Kube(Access.from_params(self.params, self.environment), clock=self.clock))
+        access = Access.from_params(self.params, self.environment)
+        return self.joined(Kube(access, clock=self.clock, deadline=self.deadline))
 
     @cached_property
     def lxd(self) -> Lxd:

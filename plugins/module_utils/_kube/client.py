@@ -8,23 +8,28 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import json
-import random
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import monotonic
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
+from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import Deadline, within
 from ansible_collections.metalshift.maas.plugins.module_utils._core.library import missing_library
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parent import end_if_orphaned
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.exchange import Exchange
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._http.causes import cause_of
+from ansible_collections.metalshift.maas.plugins.module_utils._http.client import HttpClient
+from ansible_collections.metalshift.maas.plugins.module_utils._http.pure.answer import seconds_of
+from ansible_collections.metalshift.maas.plugins.module_utils._http.wire import CONNECT_TIMEOUT
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import errors
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.errors import KubeAnswer
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     ACCESS_REVIEWS,
     CSRS,
@@ -38,30 +43,23 @@ MISSING: ImportError | None = None
 try:
     import urllib3
     from urllib3 import HTTPHeaderDict
-    from urllib3.exceptions import HTTPError
+    from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ProxyError
+
+    # Raised before anything was sent; a write that ended so had no effect.
+    UNSENT = (NewConnectionError, ConnectTimeoutError, ProxyError)
+    REASONS = ((ProxyError, "the proxy does not let us through"),)
 except ImportError as missing:
     MISSING = missing
 
 MANAGER = "metalshift.maas"
 
-CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 35.0
-ATTEMPTS = 5
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 8.0
-LONGEST_RETRY_AFTER = 30.0
 # A list comes in pages, so that one of thousands of objects is no single answer of many megabytes.
 PAGE = 500
 # How long the server keeps a watch open; the silence in it is bounded by bookmarks, which come every minute.
 WATCH_SECONDS = 290
 LONGEST_SILENCE = 90.0
 BLOCK = 1 << 16
-
-# A server that ended so may be there again in a moment.
-PASSING = frozenset({429, 500, 502, 503, 504})
-
-# Raised before anything was sent; a write that ended so had no effect.
-NEVER_SENT = frozenset({"NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "ProxyError"})
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
@@ -78,34 +76,6 @@ class Listing:
 
     items: Objects
     version: str
-
-
-@dataclass(frozen=True)
-class _Reply:
-    """What came back, or what kept it from coming."""
-
-    status: int = 0
-    body: Any = None
-    retry_after: float | None = None
-    failure: Failure | None = None
-    never_sent: bool = False
-    # The next one would be the same.
-    final: bool = False
-
-    @property
-    def ok(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
-    def passing(self) -> bool:
-        if self.failure is not None:
-            return self.failure.kind == "unreachable" and not self.final
-        return self.status in PASSING and not errors.is_rejection(errors.KubeAnswer(self.status, self.body))
-
-    @property
-    def may_have_committed(self) -> bool:
-        """Whether a write may have taken effect although no answer says so."""
-        return not self.never_sent and (self.failure is not None or (self.passing and self.status != 429))
 
 
 @dataclass
@@ -177,19 +147,34 @@ def _pieces(response: Any) -> Iterator[bytes]:
         yield from response.stream(1)
 
 
-class Kube:
+def _whole(response: Any, seconds: float) -> bytes:
+    """The whole body, in time: the library bounds only the silence between two pieces."""
+    until = monotonic() + seconds
+    pieces = []
+    for piece in _pieces(response):
+        pieces.append(piece)
+        if monotonic() > until:
+            raise TimeoutError
+    response.release_conn()
+    return b"".join(pieces)
+
+
+class Kube(HttpClient):
     """Sends requests to one API server. Safe to use from several threads."""
 
-    def __init__(self, access: Access, *, clock: Clock = WALL_CLOCK, read_timeout: float = READ_TIMEOUT) -> None:
+    def __init__(
+        self,
+        access: Access,
+        *,
+        clock: Clock = WALL_CLOCK,
+        read_timeout: float = READ_TIMEOUT,
+        deadline: Deadline | None = None,
+    ) -> None:
         if MISSING:
             raise missing_library(MISSING, "kubernetes")
+        super().__init__(clock, read_timeout, deadline)
         self.server = access.server
-        self.exchanges: list[Exchange] = []
-        self.wrote = False
         self._access = access
-        self._clock = clock
-        self._read_timeout = read_timeout
-        self._lock = threading.Lock()
         self._served: dict[str, frozenset[str]] = {}
 
     @classmethod
@@ -199,10 +184,11 @@ class Kube:
         *,
         clock: Clock = WALL_CLOCK,
         read_timeout: float = READ_TIMEOUT,
+        deadline: Deadline | None = None,
     ) -> Kube:
         """The API that a kubeconfig names which a cluster wrote: nothing in it is run, read or obeyed."""
         published = content if isinstance(content, Published) else Published.read(content)
-        return cls(Access.from_published(published), clock=clock, read_timeout=read_timeout)
+        return cls(Access.from_published(published), clock=clock, read_timeout=read_timeout, deadline=deadline)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -251,11 +237,11 @@ class Kube:
         try:
             response = self._open("GET", path, query, None, {"Accept": JSON}, LONGEST_SILENCE)
         except (OSError, ValueError, HTTPError) as error:
-            reply = self._unanswered(error)
+            reply = self._unanswered(error, LONGEST_SILENCE)
             self._record("GET", path, query, reply, 0, 0, began)
             raise reply.failure or self._unreachable("the connection broke") from None
         if response.status == 200:
-            return Stream(response, self.server, self._record("GET", path, query, _Reply(200), 0, 0, began))
+            return Stream(response, self.server, self._record("GET", path, query, KubeAnswer(200), 0, 0, began))
         reply = self._reply(response.status, response.headers, response.read(decode_content=True))
         response.release_conn()
         self._record("GET", path, query, reply, 0, 0, began)
@@ -332,18 +318,19 @@ class Kube:
         """Create the object. One whose answer was lost is looked for before it is created again."""
         kind, name, namespace = _identity(body)
         query = {"fieldManager": MANAGER, "fieldValidation": "Strict", **_dry(dry_run)}
-        reply, in_doubt = _Reply(), False
-        for attempt in range(1, ATTEMPTS + 1):
-            reply = self._send("POST", kind.path(namespace), query, body, {})
-            if in_doubt and reply.status == 409:
-                found = self.get(kind, name, namespace)
-                if found is not None:
-                    return found
-            in_doubt = in_doubt or reply.may_have_committed
-            if not reply.passing or attempt == ATTEMPTS:
-                break
-            self._pause(attempt, reply)
-        return self._body(reply, f"create the {kind} {_place(namespace, name)}", quiet=kind.name == "Secret")
+        what = f"create the {kind} {_place(namespace, name)}"
+        replies: list[KubeAnswer] = []
+
+        def send() -> KubeAnswer:
+            replies.append(self._send("POST", kind.path(namespace), query, body, {}))
+            return replies[-1]
+
+        outcome = self._write(
+            send,
+            uncertain=lambda reply: errors.uncertain(what, reply, self.server),
+            settled=lambda: self.get(kind, name, namespace) if replies[-1].status == 409 else None,
+        )
+        return self._body(outcome, what, quiet=kind.name == "Secret") if isinstance(outcome, KubeAnswer) else outcome
 
     def patch(
         self,
@@ -399,16 +386,9 @@ class Kube:
         headers: Mapping[str, str] | None = None,
         *,
         reads: bool = False,
-    ) -> _Reply:
+    ) -> KubeAnswer:
         """What may be sent twice: a read, or a write that ends the same."""
-        reply, began = _Reply(), self._clock.now()
-        for attempt in range(1, ATTEMPTS + 1):
-            reply = self._send(method, path, query or {}, body, headers or {}, reads=reads)
-            spent = self._clock.now() - began
-            if not reply.passing or attempt == ATTEMPTS or spent > 2 * self._read_timeout:
-                break
-            self._pause(attempt, reply)
-        return reply
+        return self._read(lambda: self._send(method, path, query or {}, body, headers or {}, reads=reads))
 
     def _send(
         self,
@@ -419,20 +399,27 @@ class Kube:
         headers: Mapping[str, str],
         *,
         reads: bool = False,
-    ) -> _Reply:
+    ) -> KubeAnswer:
         began = self._clock.now()
         content = None if body is None else json.dumps(body).encode()
+        seconds = self._seconds_for("GET" if reads else method)
         received = 0
+
+        def exchange() -> tuple[Any, bytes]:
+            sent = {"Accept": JSON, "Content-Type": JSON, **headers}
+            response = self._open(method, path, query, content, sent, seconds)
+            return response, _whole(response, seconds)
+
         try:
-            response = self._open(method, path, query, content, {"Accept": JSON, "Content-Type": JSON, **headers})
-            answer = self._read(response)
+            # Nothing else bounds a name that is slow to resolve, or a head that drips.
+            response, answer = within(seconds, exchange)
             received = len(answer)
             reply = self._reply(response.status, response.headers, answer)
         # Not only the library's own errors: a broken CA file or a name that cannot be encoded come as others.
         except (OSError, ValueError, HTTPError) as error:
-            reply = self._unanswered(error)
-        if method != "GET" and not reads and "dryRun" not in query and not reply.never_sent:
-            self.wrote = self.wrote or reply.ok or reply.failure is not None
+            reply = self._unanswered(error, seconds)
+        if method != "GET" and not reads and "dryRun" not in query:
+            self.wrote = self.wrote or reply.ok or reply.lost
         self._record(method, path, query, reply, len(content or b""), received, began)
         return reply
 
@@ -443,7 +430,7 @@ class Kube:
         query: Mapping[str, str],
         content: bytes | None,
         headers: Mapping[str, str],
-        silence: float | None = None,
+        silence: float,
     ) -> Any:
         end_if_orphaned()
         sent = HTTPHeaderDict({"User-Agent": MANAGER, **headers})
@@ -455,50 +442,38 @@ class Kube:
             f"{self.server}{path}{'?' if asked else ''}{asked}",
             body=content,
             headers=sent,
-            timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=silence or self._read_timeout),
+            timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=silence),
             retries=False,
             redirect=False,
             preload_content=False,
         )
 
-    def _read(self, response: Any) -> bytes:
-        """The whole body, within the time-out: the library bounds only the silence between two pieces."""
-        deadline = self._clock.now() + self._read_timeout
-        blocks = []
-        for block in response.stream(BLOCK):
-            blocks.append(block)
-            if self._clock.now() > deadline:
-                raise TimeoutError
-        response.release_conn()
-        return b"".join(blocks)
-
-    def _reply(self, status: int, headers: Mapping[str, str], content: bytes) -> _Reply:
+    def _reply(self, status: int, headers: Mapping[str, str], content: bytes) -> KubeAnswer:
         text = content.decode("utf-8", errors="replace")
         body: Any = text
         with suppress(ValueError):
             body = json.loads(text)
         if 200 <= status < 300 and not isinstance(body, Mapping):
-            return _Reply(failure=errors.not_kubernetes(self.server), never_sent=True, final=True)
-        return _Reply(status, body, _as_seconds(headers.get("Retry-After")))
+            return KubeAnswer(failure=errors.not_kubernetes(self.server), never_sent=True)
+        return KubeAnswer(status, seconds_of(headers.get("Retry-After")), body=body)
 
-    def _body(self, reply: _Reply, what: str, *, quiet: bool = False) -> Object:
+    def _body(self, reply: KubeAnswer, what: str, *, quiet: bool = False) -> Object:
         if reply.ok:
             body: Object = reply.body
             return body
         raise self._failure(reply, what, quiet=quiet)
 
-    def _failure(self, reply: _Reply, what: str, *, quiet: bool = False) -> Failure:
-        if reply.failure is not None:
-            return reply.failure
-        return errors.from_answer(what, errors.KubeAnswer(reply.status, reply.body), self.server, quiet=quiet)
+    def _failure(self, reply: KubeAnswer, what: str, *, quiet: bool = False) -> Failure:
+        return errors.from_answer(what, reply, self.server, quiet=quiet)
 
-    def _unanswered(self, error: Exception) -> _Reply:
-        names = {type(cause).__name__ for cause in _causes(error)}
-        if names & {"SSLCertVerificationError", "CertificateError"}:
-            return _Reply(failure=self._untrusted(error), never_sent=True, final=True)
-        known = next((reason for name, reason in REASONS.items() if name in names), "the connection broke")
-        reason = known.format(connect=CONNECT_TIMEOUT, read=self._read_timeout)
-        return _Reply(failure=self._unreachable(reason), never_sent=bool(names & NEVER_SENT))
+    def _unanswered(self, error: Exception, seconds: float) -> KubeAnswer:
+        cause = cause_of(error, seconds=seconds, unsent=UNSENT, more=REASONS)
+        if cause.untrusted:
+            return KubeAnswer(failure=self._untrusted(cause.untrusted), never_sent=True)
+        # What does not speak TLS yet may be a server that begins.
+        reason = "it does not speak TLS as we do" if cause.is_tls else cause.reason
+        passing = cause.is_tls or cause.is_passing
+        return KubeAnswer(failure=self._unreachable(reason), never_sent=cause.never_sent, worth_repeating=passing)
 
     def _unreachable(self, reason: str) -> Failure:
         return Failure(
@@ -508,12 +483,11 @@ class Kube:
             hint="Check the kubeconfig or host, the network, and that the API server is running.",
         )
 
-    def _untrusted(self, error: Exception) -> Failure:
-        why = next((str(cause.verify_message) for cause in _causes(error) if hasattr(cause, "verify_message")), "")
+    def _untrusted(self, why: str) -> Failure:
         return Failure(
             "tls",
-            f"The certificate of the Kubernetes API at {self.server} could not be verified{f': {why}' if why else ''}.",
-            reason=why or "not verified",
+            f"The certificate of the Kubernetes API at {self.server} could not be verified: {why}.",
+            reason=why,
             hint="Give the authority's certificate as ca_cert, or use a kubeconfig that holds it.",
         )
 
@@ -522,7 +496,7 @@ class Kube:
         method: str,
         path: str,
         query: Mapping[str, str],
-        reply: _Reply,
+        reply: KubeAnswer,
         sent: int,
         received: int,
         began: float,
@@ -538,9 +512,7 @@ class Kube:
             seconds=self._clock.now() - began,
             problem=reply.failure.reason if reply.failure else "",
         )
-        with self._lock:
-            self.exchanges.append(exchange)
-            place = len(self.exchanges) - 1
+        place = self._count(exchange)
 
         def count(more: int) -> None:
             with self._lock:
@@ -548,39 +520,6 @@ class Kube:
                 self.exchanges[place] = replace(known, received=known.received + more)
 
         return count
-
-    def _pause(self, attempt: int, reply: _Reply) -> None:
-        if reply.retry_after is not None:
-            self._clock.sleep(min(reply.retry_after, LONGEST_RETRY_AFTER))
-        else:
-            longest = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE)
-            # Spread out, so that many clients that failed together do not come back together.
-            self._clock.sleep(random.uniform(longest / 2, longest))
-
-
-# By the name of any exception in the chain; the first one that is there counts.
-REASONS: Mapping[str, str] = {
-    "ProxyError": "the proxy does not let us through",
-    "NameResolutionError": "its name cannot be resolved",
-    "gaierror": "its name cannot be resolved",
-    "ConnectionRefusedError": "connection refused",
-    "ConnectTimeoutError": "no connection within {connect:g} seconds",
-    "ReadTimeoutError": "no answer within {read:g} seconds",
-    "TimeoutError": "no answer within {read:g} seconds",
-    "SSLError": "it does not speak TLS as we do",
-}
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception and all that led to it."""
-    seen: set[int] = set()
-    waiting = [error]
-    while waiting:
-        each = waiting.pop(0)
-        if isinstance(each, BaseException) and id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            waiting += [each.__cause__, each.__context__, getattr(each, "reason", None), *each.args]
 
 
 def _identity(body: Object, kind: ObjectKind | None = None) -> tuple[ObjectKind, str, str]:
@@ -596,7 +535,7 @@ def _is_same_approval(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(one.get(name) == other[name] for name in ("type", "reason", "message"))
 
 
-def _names_an_object(reply: _Reply) -> bool:
+def _names_an_object(reply: KubeAnswer) -> bool:
     """Whether a 404 is about an object; one about an unknown kind names none."""
     return isinstance(reply.body, Mapping) and bool((reply.body.get("details") or {}).get("name"))
 
@@ -607,10 +546,3 @@ def _dry(dry_run: bool) -> dict[str, str]:
 
 def _place(namespace: str, name: str) -> str:
     return f"{namespace}/{name}" if namespace else name
-
-
-def _as_seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
-        return None

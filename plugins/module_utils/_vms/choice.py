@@ -125,7 +125,7 @@ class Tools:
             )
         return LxdHost(
             name=given["name"],
-            lxd=self.task.joined(Lxd(connection, clock=self.task.clock)),
+            lxd=self.task.joined(Lxd(connection, clock=self.task.clock, deadline=self.task.deadline)),
             power_address=given.get("power_address") or connection.endpoint,
             cpu_over_commit_ratio=float(given.get("cpu_over_commit_ratio") or 1.0),
             memory_over_commit_ratio=float(given.get("memory_over_commit_ratio") or 1.0),

@@ -15,8 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK
+from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import Deadline
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import ATTEMPTS, Expired, Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._http import client as client_module
+from ansible_collections.metalshift.maas.plugins.module_utils._http.client import ATTEMPTS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Expired, Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import errors
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CONFIG_MAPS, NODE_POOLS, SECRETS
@@ -196,6 +200,39 @@ def test_a_lost_answer_to_a_write_counts_as_a_write(play: Play) -> None:
     assert api.wrote
 
 
+def test_a_creation_that_cannot_be_looked_up_is_uncertain(play: Play) -> None:
+    server = play(
+        Call(f"POST {POOLS}", breaks=True),
+        Call(f"POST {POOLS}", status=409, json=status(409, "AlreadyExists", "exists", name="demo")),
+        Call(f"GET {POOLS}/demo", status=403, json=status(403, "Forbidden", "nodepools is forbidden")),
+    )
+    with pytest.raises(Failure, match="was asked to create the NodePool clusters/demo, its answer was lost") as caught:
+        kube(server).create(POOL)
+    assert caught.value.kind == "uncertain"
+
+
+# -- in time ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("drips", ["drips_in_head", "drips_in_body"])
+def test_an_answer_that_drips_is_given_up(play: Play, drips: str) -> None:
+    """Each byte comes in time, and the whole answer would take minutes."""
+    server = play(*[Call(f"GET {POOLS}/demo", text="x" * 5000, **{drips: 0.1})] * ATTEMPTS)  # type: ignore[arg-type]
+    access = Access.from_params({"host": f"http://127.0.0.1:{server.port}", "api_key": "token-t"}, {})
+    with pytest.raises(Failure, match=r"no answer within 0\.5 seconds"):
+        Kube(access, clock=FakeClock(), read_timeout=0.5).get(NODE_POOLS, "demo", "clusters")
+
+
+def test_a_request_ends_with_the_wait_of_its_task(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "LEAST_FOR_READS", 0.2)
+    server = play(Call(f"GET {POOLS}/demo", hangs=30.0, json=POOL))
+    access = Access.from_params({"host": f"http://127.0.0.1:{server.port}", "api_key": "token-t"}, {})
+    deadline = Deadline(WALL_CLOCK)
+    deadline.set(0.0)
+    with pytest.raises(Failure, match=r"no answer within 0\.2 seconds"):
+        Kube(access, deadline=deadline).get(NODE_POOLS, "demo", "clusters")
+
+
 # -- what is not there -----------------------------------------------------------------------------
 
 
@@ -285,7 +322,7 @@ def test_a_conflict_names_who_keeps_the_field() -> None:
             {"reason": "FieldManagerConflict", "message": 'conflict with "kubectl-scale"', "field": ".spec.replicas"}
         ],
     )
-    failure = errors.from_answer("apply the NodePool clusters/demo", errors.KubeAnswer(409, said), "https://api")
+    failure = errors.from_answer("apply the NodePool clusters/demo", errors.KubeAnswer(409, body=said), "https://api")
     assert failure.kind == "conflict"
     assert "spec.replicas is kept by kubectl-scale" in str(failure)
 
@@ -314,7 +351,7 @@ def test_a_refused_secret_is_not_quoted(play: Play) -> None:
     ],
 )
 def test_each_status_is_a_kind_of_failure(code: int, message: str, kind: str) -> None:
-    answer = errors.KubeAnswer(code, status(code, "", message))
+    answer = errors.KubeAnswer(code, body=status(code, "", message))
     assert errors.from_answer("list nodepools", answer, "https://api").kind == kind
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import ATTEMPTS, Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._http.client import ATTEMPTS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.installation import Installation
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import (

@@ -107,7 +107,9 @@ def _hosted(task: Task, seen: ClusterSnapshot) -> Kube:
 
     given = task.params["hosted_kubeconfig"]
     if given:
-        return task.joined(Kube(Access.from_params({"kubeconfig": given}, {}), clock=task.clock))
+        return task.joined(
+            Kube(Access.from_params({"kubeconfig": given}, {}), clock=task.clock, deadline=task.deadline)
+        )
     hosted = hosted_api(task, seen)
     if hosted is None:
         raise Failure(

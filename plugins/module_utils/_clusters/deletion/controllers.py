@@ -126,9 +126,8 @@ class Controllers:
     def _maas(self, key: str) -> Client:
         """The MAAS of the task, with another key. What a Secret calls MAAS is not asked: its owner may answer there."""
         params = {**self._task.params, "maas_api_key": key, "maas_timeout": MAAS_TIMEOUT}
-        return self._task.joined(
-            Client(MaasConnection.from_params(params, self._task.environment), clock=self._task.clock)
-        )
+        connection = MaasConnection.from_params(params, self._task.environment)
+        return self._task.joined(Client(connection, clock=self._task.clock, deadline=self._task.deadline))
 
     def _is_here(self, given: str) -> bool:
         """Whether that is the MAAS of the task, as far as its URL tells: a provider may reach it by another one."""

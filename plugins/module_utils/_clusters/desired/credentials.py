@@ -138,7 +138,8 @@ def user_of(task: Task, stored: str, key: str) -> dict[str, Any]:
 
 def _whoami(task: Task, url: str, key: str) -> dict[str, Any]:
     params = {**task.params, "maas_endpoint": url, "maas_api_key": key, "maas_timeout": ASKING_TIMEOUT}
-    client = task.joined(Client(MaasConnection.from_params(params, task.environment), clock=task.clock))
+    connection = MaasConnection.from_params(params, task.environment)
+    client = task.joined(Client(connection, clock=task.clock, deadline=task.deadline))
     found: dict[str, Any] = client.get("users/", op="whoami")
     return found
 

@@ -13,8 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._http.pure.answer import Answer
 
 LONGEST_TEXT = 600
+
+# The server failed while it did something; or it was overloaded, and began nothing.
+FAILED, TOO_MANY = 500, 429
+ALSO_PASSING = frozenset({FAILED, TOO_MANY})
 
 KIND_OF_STATUS: Mapping[int, str] = {
     400: "rejected",
@@ -46,11 +51,18 @@ class KeptByOthers(Failure):
 
 
 @dataclass(frozen=True)
-class KubeAnswer:
-    """A status and the body that came with it, as plain data."""
+class KubeAnswer(Answer):
+    """What the API answered, as plain data, or what kept it from coming."""
 
-    status: int
-    body: Any
+    body: Any = None
+
+    @property
+    def is_passing(self) -> bool:
+        return super().is_passing or (self.status in ALSO_PASSING and not is_rejection(self))
+
+    @property
+    def in_doubt(self) -> bool:
+        return super().in_doubt or (self.status == FAILED and not is_rejection(self))
 
     @property
     def message(self) -> str:
@@ -78,6 +90,8 @@ def from_answer(what: str, answer: KubeAnswer, server: str, *, quiet: bool = Fal
     `what` is what was asked, such as `apply the NodePool clusters/demo`; `quiet` is for objects whose values must not
     be shown: the API quotes them.
     """
+    if answer.failure:
+        return answer.failure
     if answer.status == 401:
         return Failure(
             "credentials",
@@ -101,6 +115,19 @@ def from_answer(what: str, answer: KubeAnswer, server: str, *, quiet: bool = Fal
         hint=_hint(kind, answer),
         status=answer.status,
         fields={} if quiet else fields,
+    )
+
+
+def uncertain(what: str, answer: KubeAnswer, server: str) -> Failure:
+    """The failure for a write whose answer is lost and that cannot be looked up."""
+    cause = from_answer(what, answer, server, quiet=True)
+    reason = cause.reason or cause.message
+    return Failure(
+        "uncertain",
+        _sentence(f"The Kubernetes API was asked to {what}, its answer was lost, and it may have done so: {reason}"),
+        reason=reason,
+        hint="Run the task again: it looks first.",
+        status=answer.status or None,
     )
 
 

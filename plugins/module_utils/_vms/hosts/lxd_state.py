@@ -115,7 +115,9 @@ class Asking:
             "lxd_timeout": READ_TIMEOUT,
         }
         connection = LxdConnection.from_params(params, self._task.environment)
-        return self._task.joined(Lxd(connection, clock=self._task.clock, attempts=ATTEMPTS))
+        return self._task.joined(
+            Lxd(connection, clock=self._task.clock, attempts=ATTEMPTS, deadline=self._task.deadline)
+        )
 
 
 def explained(failure: Failure, view: LxdView | None, macvlan_mode: str | None) -> Failure:

@@ -29,7 +29,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     shutil.copytree(LAB, folder / "lab", ignore=shutil.ignore_patterns("__pycache__", "tests", "build", "*.egg-info"))
     alone = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--no-input")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", *alone, "--target", folder / "site", folder / "lab"]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        *alone,
+        "--target",
+        folder / "site",
+        folder / "lab",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "site"
@@ -66,7 +76,13 @@ def test_it_finds_the_programs_that_a_clone_has_built(site: Path) -> None:
 
 
 def test_its_simulator_serves(site: Path, tmp_path: Path) -> None:
-    command = [sys.executable, site / "bin" / "metalshift-lab", "simulator", "--port=0", "--key-file=key.txt"]
+    command: list[str | Path] = [
+        sys.executable,
+        site / "bin" / "metalshift-lab",
+        "simulator",
+        "--port=0",
+        "--key-file=key.txt",
+    ]
     process = subprocess.Popen(command, env=environment(site), cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from metalshift_lab.simulator import storage
@@ -50,6 +52,7 @@ from metalshift_lab.simulator.state import State
 URI = "/MAAS/api/2.0/"
 JSON = dict[str, Any]
 T = TypeVar("T")
+V = TypeVar("V")
 
 ALLOC_TYPE_NAMES = {
     AllocType.AUTO: "Automatic",
@@ -78,12 +81,6 @@ HARDWARE_INFO = (
     "chassis_serial",
     "chassis_version",
 )
-# Fields of a machine that older versions do not have.
-MACHINE_FIELDS_SINCE = {
-    "error_description": (3, 5),
-    "enable_kernel_crash_dump": (3, 6),
-    "is_dpu": (3, 7),
-}
 SERVICES = (
     "regiond", "syslog_region", "ntp_region", "proxy", "temporal", "temporal-worker", "bind9", "reverse_proxy",
     "ntp_rack", "agent", "dns_rack", "dhcpd", "syslog_rack", "http", "proxy_rack", "tftp", "rackd", "dhcpd6",
@@ -125,9 +122,9 @@ def overall(results: Iterable[ScriptResult]) -> ScriptStatus:
 class Render:
     def __init__(self, state: State) -> None:
         self.state = state
-        self._memo: dict[tuple[str, int], JSON] = {}
+        self._memo: dict[tuple[str, int], Any] = {}
 
-    def _once(self, kind: str, thing: T, build: Callable[[T], JSON]) -> JSON:
+    def _once(self, kind: str, thing: T, build: Callable[[T], V]) -> V:
         key = (kind, id(thing))
         found = self._memo.get(key)
         if found is None:
@@ -551,90 +548,21 @@ class Render:
         }
 
     def machine(self, machine: Machine) -> JSON:
-        disks = [self.disk(d) for d in machine.disks]
-        physical = [j for d, j in zip(machine.disks, disks, strict=True) if d.type == "physical"]
-        interfaces = {i.id: self.interface(i) for i in machine.interfaces}
-        boot_interface = machine.boot_interface or next(iter(machine.interfaces), None)
-        boot_disk = machine.boot_disk or next((d for d in machine.disks if d.type == "physical"), None)
-        out: JSON = {
-            "system_id": machine.system_id,
-            "hostname": machine.hostname,
-            "description": machine.description,
-            "domain": self.domain(machine.domain),
-            "fqdn": machine.fqdn,
-            "architecture": machine.architecture,
-            "cpu_count": machine.cpu_count,
-            "cpu_speed": machine.cpu_speed,
-            "memory": machine.memory,
-            "swap_size": machine.swap_size,
-            "storage": round(sum(d.size for d in machine.disks if d.type == "physical") / 1000**2, 1),
-            "status": int(machine.status),
-            "status_name": machine.status.label,
-            "status_action": machine.status_action,
-            "status_message": machine.status_message,
-            "error_description": machine.error_description,
-            "osystem": machine.osystem,
-            "distro_series": machine.distro_series,
-            "hwe_kernel": machine.hwe_kernel,
-            "min_hwe_kernel": machine.min_hwe_kernel,
-            "netboot": machine.netboot,
-            "power_state": machine.power_state,
-            "power_type": machine.power_type,
-            "owner": machine.owner.username if machine.owner else None,
-            "owner_data": dict(machine.annotations),
-            "workload_annotations": dict(machine.annotations),
-            "pool": self.pool(machine.pool) if machine.pool else None,
-            "zone": self.zone(machine.zone),
-            "pod": self.pod(machine),
-            "virtualmachine_id": machine.virtual_machine_id,
-            "parent": self.parent(machine),
-            "tag_names": sorted(t.name for t in machine.tags),
-            "ip_addresses": ip_addresses(machine),
-            "address_ttl": machine.address_ttl,
-            "disable_ipv4": False,
-            "default_gateways": self.default_gateways(machine),
-            "boot_interface": interfaces.get(boot_interface.id) if boot_interface else None,
-            "interface_set": list(interfaces.values()),
-            "boot_disk": self.disk(boot_disk) if boot_disk else None,
-            "blockdevice_set": disks,
-            "physicalblockdevice_set": physical,
-            "virtualblockdevice_set": [j for d, j in zip(machine.disks, disks, strict=True) if d.type == "virtual"],
-            "volume_groups": [self.stub(g) for g in machine.groups if g.kind == "lvm-vg"],
-            "raids": [self.stub(g) for g in machine.groups if g.kind.startswith("raid")],
-            "bcaches": [self.stub(g) for g in machine.groups if g.kind == "bcache"],
-            "cache_sets": [self.stub(c) for c in machine.cache_sets],
-            "special_filesystems": [self.filesystem(f) for f in machine.special_filesystems],
-            "bios_boot_method": machine.bios_boot_method,
-            "hardware_uuid": machine.hardware_uuid,
-            "hardware_info": {k: machine.hardware_info.get(k, "Unknown") for k in HARDWARE_INFO},
-            "numanode_set": [
-                {
-                    "index": 0,
-                    "memory": machine.numa_memory,
-                    "cores": list(machine.numa_cores),
-                    "hugepages_set": [],
-                }
-            ],
-            "locked": machine.locked,
-            "ephemeral_deploy": machine.ephemeral_deploy,
-            "enable_hw_sync": machine.enable_hw_sync,
-            "enable_kernel_crash_dump": machine.enable_kernel_crash_dump,
-            "is_dpu": machine.is_dpu,
-            "sync_interval": machine.sync_interval,
-            "last_sync": moment(machine.last_sync),
-            "next_sync": None,
-            "node_type": int(machine.node_type),
-            "node_type_name": machine.node_type.label,
-            "current_commissioning_result_id": machine.commissioning_set.id if machine.commissioning_set else None,
-            "current_installation_result_id": machine.installation_set.id if machine.installation_set else None,
-            "current_testing_result_id": machine.testing_set.id if machine.testing_set else None,
-            "resource_uri": f"{URI}machines/{machine.system_id}/",
-            **self._statuses(machine),
-        }
-        for name, since in MACHINE_FIELDS_SINCE.items():
-            if self.state.release < since:
-                del out[name]
-        return out
+        release = self.state.release
+        out = {name: field.value(self, machine) for name, field in MACHINE.items() if release >= field.since}
+        return out | self._statuses(machine)
+
+    def interfaces(self, machine: Machine) -> dict[int, JSON]:
+        """By id, the same ones wherever they are in the machine's document."""
+        return self._once("interfaces", machine, lambda m: {i.id: self.interface(i) for i in m.interfaces})
+
+    def boot_interface(self, machine: Machine) -> JSON | None:
+        found = machine.boot_interface or next(iter(machine.interfaces), None)
+        return self.interfaces(machine).get(found.id) if found else None
+
+    def boot_disk(self, machine: Machine) -> JSON | None:
+        found = machine.boot_disk or next(iter(_disks(machine, "physical")), None)
+        return self.disk(found) if found else None
 
     def _statuses(self, machine: Machine) -> JSON:
         commissioning = overall(machine.commissioning_set.results if machine.commissioning_set else ())
@@ -730,3 +658,91 @@ class Render:
 
 def ip_addresses(node: Node) -> list[str]:
     return [link.ip for interface in node.interfaces for link in interface.links if link.ip]
+
+
+# -- the document of a machine ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MachineField:
+    """One field, and the first version of MAAS that has it."""
+
+    value: Callable[[Render, Machine], Any]
+    since: tuple[int, int] = (3, 0)
+
+
+def _own(*names: str) -> dict[str, MachineField]:
+    """Fields that are called as in `model`."""
+    return {name: MachineField(partial(_attribute, name)) for name in names}
+
+
+def _attribute(name: str, _render: Render, machine: Machine) -> Any:
+    return getattr(machine, name)
+
+
+def _id(found: ScriptSet | None) -> int | None:
+    return found.id if found else None
+
+
+def _disks(machine: Machine, kind: str) -> list[BlockDevice]:
+    return [disk for disk in machine.disks if disk.type == kind]
+
+
+def _groups(render: Render, machine: Machine, kind: str) -> list[JSON]:
+    return [render.stub(group) for group in machine.groups if group.kind.startswith(kind)]
+
+
+MACHINE: dict[str, MachineField] = {
+    **_own("system_id", "hostname", "description"),
+    "domain": MachineField(lambda render, m: render.domain(m.domain)),
+    **_own("fqdn", "architecture", "cpu_count", "cpu_speed", "memory", "swap_size"),
+    "storage": MachineField(lambda _render, m: round(sum(d.size for d in _disks(m, "physical")) / 1000**2, 1)),
+    "status": MachineField(lambda _render, m: int(m.status)),
+    "status_name": MachineField(lambda _render, m: m.status.label),
+    **_own("status_action", "status_message"),
+    "error_description": MachineField(lambda _render, m: m.error_description, since=(3, 5)),
+    **_own("osystem", "distro_series", "hwe_kernel", "min_hwe_kernel", "netboot", "power_state", "power_type"),
+    "owner": MachineField(lambda _render, m: m.owner.username if m.owner else None),
+    "owner_data": MachineField(lambda _render, m: dict(m.annotations)),
+    "workload_annotations": MachineField(lambda _render, m: dict(m.annotations)),
+    "pool": MachineField(lambda render, m: render.pool(m.pool) if m.pool else None),
+    "zone": MachineField(lambda render, m: render.zone(m.zone)),
+    "pod": MachineField(lambda render, m: render.pod(m)),
+    "virtualmachine_id": MachineField(lambda _render, m: m.virtual_machine_id),
+    "parent": MachineField(lambda render, m: render.parent(m)),
+    "tag_names": MachineField(lambda _render, m: sorted(tag.name for tag in m.tags)),
+    "ip_addresses": MachineField(lambda _render, m: ip_addresses(m)),
+    **_own("address_ttl"),
+    "disable_ipv4": MachineField(lambda _render, _m: False),
+    "default_gateways": MachineField(lambda render, m: render.default_gateways(m)),
+    "boot_interface": MachineField(lambda render, m: render.boot_interface(m)),
+    "interface_set": MachineField(lambda render, m: list(render.interfaces(m).values())),
+    "boot_disk": MachineField(lambda render, m: render.boot_disk(m)),
+    "blockdevice_set": MachineField(lambda render, m: [render.disk(d) for d in m.disks]),
+    "physicalblockdevice_set": MachineField(lambda render, m: [render.disk(d) for d in _disks(m, "physical")]),
+    "virtualblockdevice_set": MachineField(lambda render, m: [render.disk(d) for d in _disks(m, "virtual")]),
+    "volume_groups": MachineField(lambda render, m: _groups(render, m, "lvm-vg")),
+    "raids": MachineField(lambda render, m: _groups(render, m, "raid")),
+    "bcaches": MachineField(lambda render, m: _groups(render, m, "bcache")),
+    "cache_sets": MachineField(lambda render, m: [render.stub(cache) for cache in m.cache_sets]),
+    "special_filesystems": MachineField(lambda render, m: [render.filesystem(f) for f in m.special_filesystems]),
+    **_own("bios_boot_method", "hardware_uuid"),
+    "hardware_info": MachineField(lambda _render, m: {k: m.hardware_info.get(k, "Unknown") for k in HARDWARE_INFO}),
+    "numanode_set": MachineField(
+        lambda _render, m: [
+            {"index": 0, "memory": m.numa_memory, "cores": list(m.numa_cores), "hugepages_set": []},
+        ]
+    ),
+    **_own("locked", "ephemeral_deploy", "enable_hw_sync"),
+    "enable_kernel_crash_dump": MachineField(lambda _render, m: m.enable_kernel_crash_dump, since=(3, 6)),
+    "is_dpu": MachineField(lambda _render, m: m.is_dpu, since=(3, 7)),
+    **_own("sync_interval"),
+    "last_sync": MachineField(lambda _render, m: moment(m.last_sync)),
+    "next_sync": MachineField(lambda _render, _m: None),
+    "node_type": MachineField(lambda _render, m: int(m.node_type)),
+    "node_type_name": MachineField(lambda _render, m: m.node_type.label),
+    "current_commissioning_result_id": MachineField(lambda _render, m: _id(m.commissioning_set)),
+    "current_installation_result_id": MachineField(lambda _render, m: _id(m.installation_set)),
+    "current_testing_result_id": MachineField(lambda _render, m: _id(m.testing_set)),
+    "resource_uri": MachineField(lambda _render, m: f"{URI}machines/{m.system_id}/"),
+}

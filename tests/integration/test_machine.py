@@ -421,7 +421,37 @@ def test_it_tells_what_is_going_on(sim: Simulator) -> None:
     came = machine(sim, "node-1", "node-2", state="deployed")
     assert "0/2 deployed, 2 deploying" in came.screen.shown[0]
     assert "2/2 deployed" in came.screen.shown[-2]
-    assert came.screen.shown[-1].endswith("] 2 allocated and deployed")
+    assert came.screen.shown[-1].endswith(" 2 allocated and deployed")
+
+
+def test_a_plan_of_an_enlistment_has_all_that_is_set_in_one_hunk(sim: Simulator) -> None:
+    foreseen = machine(
+        sim,
+        "node-9",
+        mac_addresses=["52:54:00:00:99:01"],
+        architecture="amd64",
+        power_type="ipmi",
+        power_parameters={"power_address": "10.1.0.9", "power_user": "maas", "power_pass": "bmc-secret"},
+        zone="default",
+        pool="default",
+        tags=["fast"],
+        state="ready",
+        check=True,
+    )
+    assert [action["action"] for action in foreseen["plan"]] == ["enlist", "tag", "commission"]
+    (hunk,) = foreseen["diff"]
+    assert hunk["after"] == {
+        "status": "Ready",
+        "hostname": "node-9",
+        "architecture": "amd64/generic",
+        "mac_addresses": ["52:54:00:00:99:01"],
+        "power_type": "ipmi",
+        "power_parameters": "as given",
+        "zone": "default",
+        "pool": "default",
+        "tags": ["fast"],
+    }
+    assert hunk["before"] == {"status": "absent", "tags": []}
 
 
 def test_check_mode_ends_with_what_would_be_done(sim: Simulator) -> None:
@@ -429,7 +459,7 @@ def test_check_mode_ends_with_what_would_be_done(sim: Simulator) -> None:
         sim.machine(name)
     machine(sim, "node-3", state="allocated")
     told = machine(sim, "node-1", "node-2", "node-3", state="deployed", check=True).screen.shown
-    assert told[-1].endswith("] to allocate and deploy 2, to deploy 1")
+    assert told[-1].endswith(" to allocate and deploy 2, to deploy 1")
     assert machine(sim, "node-3", state="allocated", check=True).screen.shown == []
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -600,6 +601,35 @@ def test_check_mode_foretells_zones_and_states(nine: Simulator) -> None:
     done = web(nine, 6)
     assert foreseen["diff"] == done["diff"]
     assert {one["hostname"] for one in foreseen["machines"]} == {one["hostname"] for one in done["machines"]}
+
+
+def test_a_plan_says_which_machines_a_set_takes_and_why(nine: Simulator) -> None:
+    foreseen = web(nine, 2, check=True, distro_series="jammy", user_data="#cloud-config\n{}\n")
+    taken = [action for action in foreseen["plan"] if action["action"] == "allocate"]
+    assert [action["object"] for action in taken] == [machine["hostname"] for machine in foreseen["machines"]]
+    assert taken[0]["reason"] == "2 of 2 are missing; in az1 MAAS takes the smallest that fits first"
+    assert (taken[0]["after"]["claim"], taken[0]["after"]["zone"]) == ("web", "az1")
+    (deployment, _other) = [action["after"] for action in foreseen["plan"] if action["action"] == "deploy"]
+    assert deployment["distro_series"] == "jammy"
+    assert deployment["user_data"].startswith("sha256:")
+    assert foreseen.screen.shown[-1].endswith(" to allocate and deploy 2")
+
+
+@pytest.mark.parametrize(
+    ("option", "erase", "totals"),
+    [
+        ({}, "as MAAS is set up", "to release 2"),
+        ({"erase": True}, True, "to erase and release 2"),
+        ({"erase": False}, False, "to release 2"),
+    ],
+)
+def test_a_plan_says_whether_disks_are_erased(
+    nine: Simulator, option: Mapping[str, object], erase: object, totals: str
+) -> None:
+    web(nine, 2, state="allocated")
+    foreseen = web(nine, 0, check=True, **option)
+    assert [(action["action"], action["after"]["erase"]) for action in foreseen["plan"]] == [("release", erase)] * 2
+    assert foreseen.screen.shown[-1].endswith(totals)
 
 
 def test_check_mode_works_where_there_is_nothing_yet(sim: Simulator) -> None:

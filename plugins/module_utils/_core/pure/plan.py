@@ -49,7 +49,8 @@ class Step:
     @property
     def word(self) -> str:
         """The verb as people say it."""
-        return IN_WORDS.get(self.verb, self.verb.replace("_", " "))
+        word = IN_WORDS.get(self.verb, self.verb.replace("_", " "))
+        return f"erase and {word}" if self.verb == "release" and self.after.get("erase") is True else word
 
     def as_result(self) -> dict[str, Any]:
         """As the `plan` of a result shows it: what stays is left out."""

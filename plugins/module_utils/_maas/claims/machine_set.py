@@ -219,11 +219,12 @@ class MachineSetRun:
 
     def converge(self) -> Result:
         first = outlook(self.claimed.look(), self.claimed.left_over(), self.wanted)
-        plan = self.plan(first)
         self.check_before(first)
         if self.task.check:
-            return self.foretell(first, plan)
+            return self.foretell(first)
         staying, short = self.gather(first)
+        there = {machine["system_id"] for machine in first.stay}
+        plan = self.plan(first, [machine for machine in staying if machine["system_id"] not in there])
         driven = self.drive(staying)
         empty = short + sum(member.machine is None for member in driven if member.failure)
         leaving = self.release(first, empty)
@@ -476,22 +477,41 @@ class MachineSetRun:
 
     # -- check mode and diff --------------------------------------------------------------------------------
 
-    def plan(self, first: MachineSetState) -> Plan:
-        """What is going to be done, as far as it can be known: which machines MAAS will offer, nobody knows."""
-        wanted, there = self.wanted, len(first.stay)
+    def plan(self, first: MachineSetState, taken: Sequence[Machine]) -> Plan:
+        """What is done to which machine; `taken` are those that MAAS has given, or would."""
+        wanted = self.wanted
         steps: list[Shown] = []
-        if first.missing:
-            verb = "allocate and deploy" if wanted.state == "deployed" else "allocate"
-            why = f"{first.missing} of {wanted.count} are missing"
-            after = {"machines": there + first.missing}
-            steps.append(Shown(verb, f"claim {wanted.claim}", why, {"machines": there}, after))
         for machine in first.stay:
             if Seat.of(machine).choosing:
                 steps.append(Shown("annotate", address(machine), "its claim", {}, marked(wanted.claim)))
-        for member in (*self._staying(first.stay), *self._going(first)):
-            way, _then = forecast(member, self.machines.me)
-            steps += steps_of(member.name, way)
+        for member in self._staying(first.stay):
+            steps += self._steps_of(member)
+        for member in self._staying(sorted(taken, key=address)):
+            steps += [self._allocation(member, first.missing), *self._steps_of(member)]
+        for number in range(len(taken), first.missing):
+            steps += self._steps_of_unknown(len(first.stay) + number + 1, first.missing)
+        for member in self._going(first):
+            steps += self._steps_of(member)
         return Plan(steps)
+
+    def _steps_of(self, member: FleetMember) -> list[Shown]:
+        way, _then = forecast(member, self.machines.me)
+        return steps_of(member.name, way, forms=member.goal.forms)
+
+    def _allocation(self, member: FleetMember, missing: int) -> Shown:
+        """Which machine, and why this one."""
+        machine = member.machine or {}
+        zone, pool = ((machine.get(noun) or {}).get("name") for noun in ("zone", "pool"))
+        where = f"in {zone} " if self.wanted.spread is not ZoneSpread.NONE else ""
+        why = f"{missing} of {self.wanted.count} are missing; {where}MAAS takes the smallest that fits first"
+        after = {"status": Status.ALLOCATED.label, "claim": self.wanted.claim, "zone": zone, "pool": pool}
+        return Shown(MachineOp.ALLOCATE.value, member.name, why, {"status": Status.READY.label}, after)
+
+    def _steps_of_unknown(self, number: int, missing: int) -> list[Shown]:
+        """Of a machine that nobody has seen yet: an earlier task of the play may be the one that enlists it."""
+        name, why = f"machine {number} of claim {self.wanted.claim}", f"{missing} of {self.wanted.count} are missing"
+        ops = [MachineOp.ALLOCATE, *([MachineOp.DEPLOY] if self.wanted.state == "deployed" else [])]
+        return [Shown(op.value, name, why if op is MachineOp.ALLOCATE else "") for op in ops]
 
     def _staying(self, machines: Iterable[Machine]) -> list[FleetMember]:
         return [FleetMember(address(machine), self.wanted.goal_of(machine), machine) for machine in machines]
@@ -500,13 +520,14 @@ class MachineSetRun:
         machines = [*first.surplus, *first.given_up, *first.left_over]
         return [FleetMember(address(machine), self.wanted.release, machine) for machine in machines]
 
-    def foretell(self, first: MachineSetState, plan: Plan) -> Result:
+    def foretell(self, first: MachineSetState) -> Result:
         """The result as it would be, without a write."""
         wait = self.task.params["wait"]
         have = Counter(Seat.of(machine).zone for machine in first.stay)
         ready, doubts = self._offered(first.missing, have)
         offered = {"status": int(Status.ALLOCATED), "status_name": Status.ALLOCATED.label, "owner": self.machines.me}
         new = [{**machine, **offered, "workload_annotations": marked(self.wanted.claim)} for machine in ready]
+        plan = self.plan(first, new)
         staying = [*self._staying(first.stay), *self._staying(new)]
         going = self._going(first)
         then = [forecast(member, self.machines.me, wait)[1] for member in staying]

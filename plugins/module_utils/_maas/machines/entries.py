@@ -304,7 +304,7 @@ class NamedMachine:
             notes = {key: text for key, text in self.annotations.items() if str(present.get(key) or "") != text}
             if notes:
                 changes.append(MachineChange("annotate", notes, before={key: present.get(key) for key in notes}))
-        return steps_of(self.name, self.plan, changes)
+        return steps_of(self.name, self.plan, changes, {**self.forms, MachineOp.ENLIST: self.wished.enlist_form()})
 
     # -- telling ------------------------------------------------------------------------------------------
 

@@ -166,6 +166,8 @@ SHOWN = (
     "workload_annotations",
 )
 
+LISTS = ("ip_addresses", "tag_names")
+
 
 def shown(machine: Mapping[str, Any], full: bool = False) -> dict[str, Any]:
     """A machine as results show it: plain values, zone, pool and domain by name, its MAC addresses."""
@@ -178,7 +180,9 @@ def shown(machine: Mapping[str, Any], full: bool = False) -> dict[str, Any]:
     }
     if full:
         return {**machine, **extra}
-    return {**{key: machine.get(key) for key in SHOWN}, **named, **extra}
+    # Of a machine that is predicted they may not be known: templates loop over them all the same.
+    lists = {name: machine.get(name) or [] for name in LISTS}
+    return {**{key: machine.get(key) for key in SHOWN}, **lists, **named, **extra}
 
 
 def _only(name: str, key: str, candidates: Sequence[Machine]) -> Machine | None:

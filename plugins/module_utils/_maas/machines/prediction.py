@@ -7,8 +7,10 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure import plan as shown
@@ -27,6 +29,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
     Situation,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
+
+Form = Mapping[str, Any]
+NO_FORMS: Mapping[MachineOp, Form] = {}
+# What says nothing about the machine.
+UNTOLD = frozenset({"comment", "commission", "user_data"})
+POWER = "power_parameters_"
+ERASES_AS_MAAS = "as MAAS is set up"
 
 # What a request does to these, only MAAS knows in advance.
 UNFORESEEN: Mapping[MachineOp, Sequence[str]] = {
@@ -70,20 +79,44 @@ def forecast_deployed(member: FleetMember, me: str, wait: bool = True) -> tuple[
     return plan, then
 
 
-def steps_of(name: str, plan: LifecyclePlan, changes: Iterable[MachineChange] = ()) -> list[shown.Step]:
-    """A machine's part of a task's plan, as check mode and diff show it: what is changed of it, then where it goes."""
+def steps_of(
+    name: str, plan: LifecyclePlan, changes: Iterable[MachineChange] = (), forms: Mapping[MachineOp, Form] = NO_FORMS
+) -> list[shown.Step]:
+    """A machine's part of a task's plan, as check mode and diff show it, in the order of what happens.
+
+    What is changed of it comes first, but for a machine that is enlisted before. `forms` are those of the requests.
+    """
     made = [shown.Step(change.verb, name, ", ".join(change.shown), change.before, change.shown) for change in changes]
-    return [*made, *(_shown(name, step) for step in plan.steps)]
+    way = [_shown(name, step, forms.get(step.op, {})) for step in plan.steps]
+    begins = int(bool(plan.steps) and plan.steps[0].op is MachineOp.ENLIST)
+    return [*way[:begins], *made, *way[begins:]]
 
 
-def _shown(name: str, step: LifecycleStep) -> shown.Step:
+def _shown(name: str, step: LifecycleStep, form: Form) -> shown.Step:
     after: dict[str, Any] = {"status": step.good[0].label if step.good[0] is not None else "absent"}
     before: dict[str, Any] = {"status": step.before.label if step.before is not None else "absent"}
     if step.power is not None:
         before, after = {"power": None}, {"power": step.power.value}
     if step.op in (MachineOp.LOCK, MachineOp.UNLOCK):
         before, after = {"locked": step.op is MachineOp.UNLOCK}, {"locked": step.op is MachineOp.LOCK}
-    return shown.Step(step.op.value, name, step.reason, before, after)
+    return shown.Step(step.op.value, name, step.reason, before, {**after, **_carried({**form, **step.params}, step.op)})
+
+
+def _carried(form: Form, op: MachineOp) -> dict[str, Any]:
+    """What a request carries, as it may be shown: of user data a hash, of power parameters that there are some."""
+    told = {name: value for name, value in form.items() if name not in UNTOLD and not name.startswith(POWER)}
+    if any(name.startswith(POWER) for name in form):
+        told["power_parameters"] = "as given"
+    if "user_data" in form:
+        told["user_data"] = f"sha256:{sha256(b64decode(form['user_data'])).hexdigest()}"
+    if op is MachineOp.RELEASE:
+        told["erase"] = _as_boolean(form.get("erase"))
+    return told
+
+
+def _as_boolean(value: Any) -> bool | str:
+    """Whether a release erases the disks, which MAAS decides where nobody says it."""
+    return ERASES_AS_MAAS if value is None else value in (True, "true")
 
 
 def _then(machine: Mapping[str, Any], now: Situation, me: str, goal: MachineTarget) -> Machine:

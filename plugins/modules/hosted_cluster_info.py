@@ -431,10 +431,10 @@ def looked_at(task: Task, gather: set[str]) -> list[ClusterSnapshot]:
     needs_machines = gather & {"machines", "nodes"} or task.params["system_id"] or task.params["node"]
     parts = {"machines", "maas_machines"} if needs_machines else set()
     if name:
-        one = listing.sight(task.kube, namespace or "clusters", name, parts)
+        one = listing.sight(task.kube, namespace or "clusters", name, parts, may_lack=task.check)
         seen = [one] if one.cluster or one.pools or one.machines or one.maas_machines else []
     else:
-        seen = listing.sights(task.kube, namespace or "", parts)
+        seen = listing.sights(task.kube, namespace or "", parts, may_lack=task.check)
     hosted = {"nodes": "nodes" in gather, "requests": "certificate_requests" in gather}
     return listing.all_with_hosted(task, seen, **hosted) if any(hosted.values()) else seen
 

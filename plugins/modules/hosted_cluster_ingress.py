@@ -207,7 +207,7 @@ def _theirs(label: str, body: Object, keeper: str) -> str:
 
 def _hosted(task: Task, label: str) -> Kube | None:
     """The hosted API; None in check mode when there is none yet."""
-    seen = sight(task.kube, task.params["namespace"], task.params["name"], parts=())
+    seen = sight(task.kube, task.params["namespace"], task.params["name"], parts=(), may_lack=task.check)
     hosted = hosted_api(task, seen) if seen.cluster else None
     if hosted is None and not task.check:
         what = "has not published a kubeconfig yet" if seen.cluster else "does not exist"

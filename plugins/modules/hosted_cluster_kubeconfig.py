@@ -222,7 +222,7 @@ def _absent(task: Task, file: KubeconfigFile) -> Result:
 def _published(task: Task) -> Published | None:
     """The kubeconfig; None in check mode when there is none yet."""
     namespace, name = task.params["namespace"], task.params["name"]
-    seen = sight(task.kube, namespace, name, parts=())
+    seen = sight(task.kube, namespace, name, parts=(), may_lack=task.check)
     published = kubeconfig_of(task.kube, seen) if seen.cluster else None
     if published or task.check:
         return published

@@ -77,9 +77,11 @@ class NodePoolRun:
         leaving = self._leaving(live)
         now = live or {}
         if wish.step:
-            self._refuse_incapable(wish, cluster)
-            # Without its cluster, which an earlier task would make, the release of a pool may not be known.
-            now = wish.tried(self.kube) if at(wish.wanted, ("spec", "release", "image")) else wish.wanted
+            now = wish.wanted
+            if not self._awaits_operator():
+                self._refuse_incapable(wish, cluster)
+                # Without its cluster, which an earlier task would make, the release of a pool may not be known.
+                now = wish.tried(self.kube) if at(wish.wanted, RELEASE) else now
         if self.task.check:
             return self._result(Plan([*plan.steps, *(leaving.steps() if leaving else ())]), now, predicted=True)
         if leaving:
@@ -180,6 +182,13 @@ class NodePoolRun:
         wanted = pool_manifest.platform_of({**self.params, "platform": None}, live, cluster)
         if cluster is not None and self.params["platform"] and self.params["platform"] != wanted.lower():
             raise invalid(f"{self.label} cannot be of platform {self.params['platform']}: its cluster is of {wanted}.")
+
+    def _awaits_operator(self) -> bool:
+        """Whether this is check mode, and HyperShift may be what an earlier task of the play installs."""
+        waits = self.task.check and not self.kube.serves(NODE_POOLS)
+        if waits:
+            self.warnings.append(f"The cluster at {self.kube.server} does not know NodePools yet.")
+        return waits
 
     def _refuse_incapable(self, wish: DesiredObject, cluster: Object | None) -> None:
         try:

@@ -7,6 +7,7 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,10 @@ def converge_requests(task: Task) -> Result:
         raise invalid(f"max_age must be more than 0 seconds, not {task.params['max_age']}.")
     # What is wrong with the options for MAAS is said before anything is asked.
     machines = Machines(task.maas)
-    seen = sight(task.kube, task.params["namespace"], task.params["name"])
+    seen = sight(task.kube, task.params["namespace"], task.params["name"], may_lack=task.check)
+    if task.check and seen.cluster is None:
+        # An earlier task of the play may be the one that would have made it.
+        return _result(task, Plan(), [], [f"There is no hosted cluster {seen.label} yet."])
     _must_own_machines(seen)
     hosted = _hosted(task, seen)
     try:
@@ -61,6 +65,10 @@ def converge_requests(task: Task) -> Result:
             verdicts = approve(hosted, seen, verdicts)
         except Failure as failure:
             raise _of_hosted_api(failure, seen, hosted) from None
+    return _result(task, plan, verdicts)
+
+
+def _result(task: Task, plan: Plan, verdicts: Sequence[CsrVerdict], warnings: Sequence[str] = ()) -> Result:
     counting = [verdict for verdict in verdicts if not verdict.superseded]
     return Result(
         changed=any(verdict.approved for verdict in verdicts),
@@ -74,6 +82,7 @@ def converge_requests(task: Task) -> Result:
             },
         },
         plan=plan,
+        warnings=warnings,
     )
 
 

@@ -116,7 +116,7 @@ class Evidence:
 
 def evidence(task: Task, namespace: str, name: str, *, leaks: bool = True, noted: Any = None) -> Evidence:
     """Look at everything once. Only the HostedCluster itself must be readable; what else is not, is a trouble."""
-    found = Evidence(listing.sight(task.kube, namespace, name), time.time())
+    found = Evidence(listing.sight(task.kube, namespace, name, may_lack=task.check), time.time())
     if found.is_there:
         found = _names(task, _in_maas(task, _hosted(task, _management(task, found))))
     return _leaks(task, found, noted) if leaks else found

@@ -14,6 +14,7 @@ options:
     description:
       - The number of cores. A new VM has one if this is not set.
     type: int
+    aliases: [cpu]
   pinned:
     description:
       - Whether a VM gets cores of its host for itself, as many as O(cores) and such as no other VM is pinned to.

@@ -14,7 +14,7 @@ author:
   - The metalshift.maas authors (@metalshift)
 description:
   - Makes sure that a name in one of MAAS's domains has exactly these records of one type.
-  - Records of other types at the same name stay as they are, unless O(purge=true).
+  - Records of other types at the same name stay as they are, unless O(purge_records=true).
   - The records that MAAS itself makes for its machines are neither seen nor touched.
 extends_documentation_fragment:
   - metalshift.maas.attributes
@@ -55,10 +55,11 @@ options:
       - How many seconds others may keep the records. Kept as it is if not set; V(0) stands for that of the domain.
       - The addresses of a name, V(A) and V(AAAA), share one.
     type: int
-  purge:
+  purge_records:
     description: Whether the records of all other types at this name are removed.
     type: bool
     default: false
+    aliases: [purge]
   state:
     description:
       - V(present) makes sure that the name has these records of this type, and no others of it.
@@ -89,7 +90,7 @@ EXAMPLES = r"""
     fqdn: console.lab.example.com
     type: CNAME
     value: ingress.lab.example.com.
-    purge: true
+    purge_records: true
 
 - name: One address less
   metalshift.maas.dns_record:
@@ -168,7 +169,7 @@ SPEC = Spec(
         "type": {"type": "str", "choices": ["A", "AAAA", "CNAME", "MX", "NS", "SRV", "SSHFP", "TXT"], "default": "A"},
         "value": {"type": "list", "elements": "str"},
         "ttl": {"type": "int"},
-        "purge": {"type": "bool", "default": False},
+        "purge_records": {"type": "bool", "default": False, "aliases": ["purge"]},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     },
     required_one_of=[("fqdn", "name")],

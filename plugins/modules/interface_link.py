@@ -16,7 +16,7 @@ description:
   - Gives an interface of a machine or device its link to a subnet, with a static address, one that MAAS chooses at the
     deployment, or one by DHCP.
   - An interface has one link to a subnet. Another mode or address takes the place of the present one. Links to other
-    subnets stay, unless O(purge=true).
+    subnets stay, unless O(purge_links=true).
   - An address that somebody has is refused with the name of who it is. So are the network and broadcast address and the
     gateway of a subnet, and addresses in a dynamic range.
   - MAAS changes links only while a machine is New, Ready, Allocated or Broken. A link that is as wished is fine in any
@@ -58,6 +58,7 @@ options:
       - The address of a static link. If not set, MAAS chooses one, and a later run keeps it.
       - With O(state=absent), only a link with this address is removed.
     type: str
+    aliases: [ip]
   default_gateway:
     description:
       - Whether the gateway of the subnet becomes the machine's default one. V(false) leaves that as it is.
@@ -78,12 +79,13 @@ options:
       - This tells MAAS what is plugged in where. It changes no switch.
     type: bool
     default: false
-  purge:
+  purge_links:
     description:
       - Whether all other links of the interface are removed.
       - With O(state=absent), all links are.
     type: bool
     default: false
+    aliases: [purge]
   state:
     description:
       - V(present) makes sure that there is such a link.
@@ -111,7 +113,7 @@ EXAMPLES = r"""
     interface: "52:54:00:12:34:02"
     subnet: 10.20.0.0/24
     mode: auto
-    purge: true
+    purge_links: true
 
 - name: Each of three machines gets the address that was reserved for it
   metalshift.maas.interface_link:
@@ -213,11 +215,11 @@ SPEC = Spec(
         "interface": {"type": "str", "required": True},
         "subnet": {"type": "str"},
         "mode": {"type": "str", "choices": ["static", "auto", "dhcp", "link_up"]},
-        "ip_address": {"type": "str"},
+        "ip_address": {"type": "str", "aliases": ["ip"]},
         "default_gateway": {"type": "bool", "default": False},
         "take_reserved": {"type": "bool", "default": False},
         "change_vlan": {"type": "bool", "default": False},
-        "purge": {"type": "bool", "default": False},
+        "purge_links": {"type": "bool", "default": False, "aliases": ["purge"]},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     },
     required_one_of=[("machine", "device")],

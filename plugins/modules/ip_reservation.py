@@ -31,8 +31,8 @@ options:
     description:
       - The addresses. An element is one address, such as V(10.0.0.5), a range such as V(10.0.0.60-10.0.0.69), or all
         addresses of a network such as V(10.0.0.64/28).
-      - An element may also be a dictionary with such an C(ip) and any other option of this module but those that reach
-        MAAS. The task's options are the defaults of all addresses.
+      - An element may also be a dictionary with such an C(ip_address) (also C(ip)), and any other option of this module
+        but those that reach MAAS. The task's options are the defaults of all addresses.
     type: list
     elements: raw
     required: true
@@ -81,7 +81,7 @@ EXAMPLES = r"""
 - name: Addresses for the load balancer, and some for later
   metalshift.maas.ip_reservation:
     addresses:
-      - ip: 10.99.0.50
+      - ip_address: 10.99.0.50
         hostname: api.lab.example.com
       - 10.99.0.60-10.99.0.69
 
@@ -89,10 +89,10 @@ EXAMPLES = r"""
   metalshift.maas.ip_reservation:
     type: dhcp
     addresses:
-      - ip: 10.99.0.80
+      - ip_address: 10.99.0.80
         mac_address: "52:54:00:12:34:56"
         comment: second floor
-      - ip: 10.99.0.81
+      - ip_address: 10.99.0.81
         mac_address: "52:54:00:12:34:57"
 
 - name: They are free again
@@ -179,7 +179,7 @@ EACH: Options = {
 
 SPEC = Spec(
     options={"addresses": {"type": "list", "elements": "raw", "required": True}, **EACH},
-    elements={"addresses": {"ip": {"type": "str"}, **EACH}},
+    elements={"addresses": {"ip_address": {"type": "str"}, "ip": {"type": "str"}, **EACH}},
 )
 
 

@@ -42,11 +42,12 @@ options:
       - Keys that are not named stay as they are. One with an empty value or null is unset.
       - V(auto) for an address is fulfilled by whatever address LXD has chosen before.
     type: dict
-  purge:
+  purge_config:
     description:
       - Whether settings that O(config) does not name are unset, the addresses that LXD has chosen among them.
     type: bool
     default: false
+    aliases: [purge]
   state:
     description:
       - V(present) makes sure that the network exists as described.

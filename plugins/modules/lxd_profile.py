@@ -40,12 +40,13 @@ options:
       - A device that is named is exactly as given. Devices that are not named stay as they are. One that is null is
         removed.
     type: dict
-  purge:
+  purge_config:
     description:
       - Whether settings that O(config) does not name, and devices that O(devices) does not name, are removed. An option
         that is not given removes nothing.
     type: bool
     default: false
+    aliases: [purge]
   state:
     description:
       - V(present) makes sure that the profile exists as described.

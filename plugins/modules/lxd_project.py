@@ -37,10 +37,11 @@ options:
       - Keys that are not named stay as they are. One with an empty value or null is unset.
       - LXD changes features of empty projects only.
     type: dict
-  purge:
+  purge_config:
     description: Whether settings that O(config) does not name are unset. Features stay.
     type: bool
     default: false
+    aliases: [purge]
   force:
     description:
       - Whether a project is removed with all that is in it. Needs LXD 6.6 or later.

@@ -38,12 +38,13 @@ options:
     type: str
     choices: [on_create, always]
     default: on_create
-  purge:
+  purge_config:
     description:
       - Whether settings that O(config) does not name are unset. C(core.https_address) and C(cluster.https_address)
         stay.
     type: bool
     default: false
+    aliases: [purge]
 seealso:
   - module: metalshift.maas.lxd_info
   - module: metalshift.maas.lxd_trust
@@ -125,7 +126,7 @@ SPEC = Spec(
             "default": "on_create",
             "no_log": False,
         },
-        "purge": {"type": "bool", "default": False},
+        "purge_config": {"type": "bool", "default": False, "aliases": ["purge"]},
     },
     maas=False,
     lxd=True,
@@ -151,7 +152,7 @@ class ServerEngine:
     def __init__(self, task: Task) -> None:
         options, self.lxd = task.params, task.lxd
         renews = options["update_password"] == "always"
-        self.wish = server.ServerSpec(wished("config", options["config"]) or {}, options["purge"], renews)
+        self.wish = server.ServerSpec(wished("config", options["config"]) or {}, options["purge_config"], renews)
 
     def read(self) -> ServerState:
         found = self.lxd.settings

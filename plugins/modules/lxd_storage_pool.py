@@ -41,12 +41,13 @@ options:
         LXD writes them.
       - Keys that are not named stay as they are. One with an empty value or null is unset.
     type: dict
-  purge:
+  purge_config:
     description:
       - Whether settings that O(config) does not name are unset. Those that LXD made when it created the pool, such as
         C(source), stay.
     type: bool
     default: false
+    aliases: [purge]
   state:
     description:
       - V(present) makes sure that the pool exists as described.

@@ -134,6 +134,7 @@ options:
   architecture:
     description: The architecture, such as V(amd64) or V(arm64/generic). Needed to enlist.
     type: str
+    aliases: [arch]
   min_hwe_kernel:
     description: The oldest kernel to boot the machine with, such as V(ga-22.04). An empty text takes the demand back.
     type: str
@@ -317,7 +318,7 @@ EACH: Options = {
     "purge_tags": {"type": "bool", "default": False},
     "description": {"type": "str"},
     "annotations": {"type": "dict"},
-    "architecture": {"type": "str"},
+    "architecture": {"type": "str", "aliases": ["arch"]},
     "min_hwe_kernel": {"type": "str"},
     "mac_addresses": {"type": "list", "elements": "str"},
     "power_type": {"type": "str"},

@@ -62,14 +62,16 @@ options:
   owner:
     description: The user of MAAS who holds the machines.
     type: str
-  zone:
+  zones:
     description: Availability zones, by name.
     type: list
     elements: str
-  pool:
+    aliases: [zone]
+  pools:
     description: Resource pools, by name.
     type: list
     elements: str
+    aliases: [pool]
   domain:
     description: DNS domains, by name.
     type: list
@@ -86,6 +88,7 @@ options:
     description: Architectures, such as V(amd64/generic).
     type: list
     elements: str
+    aliases: [arch]
   gather:
     description:
       - What to tell beyond the usual.
@@ -113,7 +116,7 @@ EXAMPLES = r"""
 - name: Which machines are free in two zones?
   metalshift.maas.machine_info:
     status: [ready]
-    zone: [az1, az2]
+    zones: [az1, az2]
   register: free
 
 - name: Enough for the next cluster
@@ -226,13 +229,16 @@ GATHER = ["interfaces", "block_devices", "power_parameters", "events", "results"
 FILTERS = {
     "claim": "agent_name",
     "owner": "owner",
-    "zone": "zone",
-    "pool": "pool",
+    "zones": "zone",
+    "pools": "pool",
     "domain": "domain",
     "tags": "tags",
     "not_tags": "not_tags",
     "architecture": "arch",
 }
+
+# Names by which other modules know the same.
+ALSO = {"zones": {"aliases": ["zone"]}, "pools": {"aliases": ["pool"]}, "architecture": {"aliases": ["arch"]}}
 
 SPEC = Spec(
     writes=False,
@@ -241,7 +247,11 @@ SPEC = Spec(
         "status": {"type": "list", "elements": "str", "choices": [status.word for status in Status]},
         "claim": {"type": "str"},
         "owner": {"type": "str"},
-        **{name: {"type": "list", "elements": "str"} for name in FILTERS if name not in ("claim", "owner")},
+        **{
+            name: {"type": "list", "elements": "str", **ALSO.get(name, {})}
+            for name in FILTERS
+            if name not in ("claim", "owner")
+        },
         "gather": {"type": "list", "elements": "str", "choices": GATHER, "default": []},
         "full": {"type": "bool", "default": False},
     },

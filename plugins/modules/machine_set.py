@@ -56,6 +56,7 @@ options:
       - The zones from which machines are taken. If not set, all but those in O(not_zones).
     type: list
     elements: str
+    aliases: [zone]
   not_zones:
     description: Zones from which no machine is taken.
     type: list
@@ -86,13 +87,15 @@ options:
     description: Tags of which a machine must have none. One that MAAS does not know is an error.
     type: list
     elements: str
-  arch:
+  architecture:
     description: Architectures, any of which will do, such as V(amd64) or V(arm64/generic).
     type: list
     elements: str
-  cpu:
+    aliases: [arch]
+  cores:
     description: The least number of cores.
     type: float
+    aliases: [cpu]
   memory:
     description: The least memory, such as V(64GiB). A number without a unit is MiB.
     type: str
@@ -324,15 +327,15 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.opt
 )
 
 CONSTRAINTS: Options = {
-    "zones": {"type": "list", "elements": "str"},
+    "zones": {"type": "list", "elements": "str", "aliases": ["zone"]},
     "not_zones": {"type": "list", "elements": "str"},
     "spread": {"type": "str", "choices": ["even", "strict", "none"], "default": "even"},
     "pools": {"type": "list", "elements": "str", "aliases": ["pool"]},
     "not_pools": {"type": "list", "elements": "str"},
     "tags": {"type": "list", "elements": "str"},
     "not_tags": {"type": "list", "elements": "str"},
-    "arch": {"type": "list", "elements": "str"},
-    "cpu": {"type": "float"},
+    "architecture": {"type": "list", "elements": "str", "aliases": ["arch"]},
+    "cores": {"type": "float", "aliases": ["cpu"]},
     "memory": {"type": "str"},
     "storage": {"type": "list", "elements": "raw"},
     "subnets": {"type": "list", "elements": "str"},

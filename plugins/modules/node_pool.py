@@ -78,6 +78,7 @@ options:
     description: The architecture. Platform V(maas) has only V(amd64). It cannot be changed.
     type: str
     choices: [amd64, arm64]
+    aliases: [architecture]
   upgrade_type:
     description:
       - V(Replace) upgrades with other machines, V(InPlace) on the same ones. It cannot be changed.
@@ -526,7 +527,7 @@ SPEC = Spec(
             "type": "dict",
             "options": {"min": {"type": "int", "required": True}, "max": {"type": "int", "required": True}},
         },
-        "arch": {"type": "str", "choices": ["amd64", "arm64"]},
+        "arch": {"type": "str", "choices": ["amd64", "arm64"], "aliases": ["architecture"]},
         **REPLACING,
         **NODES,
         **FOR_MAAS,

@@ -65,13 +65,14 @@ options:
       space:
         description: The space, by its name.
         type: str
-      ip:
+      ip_address:
         description:
           - V(auto) is an address that MAAS chooses when the VM is deployed, V(dhcp) one by DHCP.
           - An address is static, and stays with the VM until it is removed. One that somebody has is refused with the
             name of who it is, before anything is made.
         type: str
         default: auto
+        aliases: [ip]
       parent:
         description:
           - The interface of the host, or with O(via=lxd) the network of LXD, that it hangs on. If not set, a bridge on
@@ -99,7 +100,7 @@ EXAMPLES = r"""
       - size: 20GB
       - {size: 100GB, tags: [data]}
     interfaces:
-      - ip: 10.99.0.61
+      - ip_address: 10.99.0.61
 
 - name: One that has cores of its own, on a host of a certain zone
   metalshift.maas.vm:

@@ -35,14 +35,16 @@ options:
       - The task warns of those that MAAS does not know.
     type: list
     elements: str
-  zone:
+  zones:
     description: Availability zones, by name.
     type: list
     elements: str
-  pool:
+    aliases: [zone]
+  pools:
     description: Resource pools, by name.
     type: list
     elements: str
+    aliases: [pool]
   tags:
     description: Tags that the VM hosts have, all of them.
     type: list
@@ -71,7 +73,7 @@ seealso:
 EXAMPLES = r"""
 - name: Where is room for a VM with 8 cores?
   metalshift.maas.vm_host_info:
-    zone: [az1, az2]
+    zones: [az1, az2]
     schedulable: true
   register: found
 
@@ -159,12 +161,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.sur
     summary,
 )
 
-LISTS = ("names", "machines", "zone", "pool", "tags")
+LISTS = ("names", "machines", "tags")
 
 SPEC = Spec(
     writes=False,
     options={
         **{name: {"type": "list", "elements": "str"} for name in LISTS},
+        "zones": {"type": "list", "elements": "str", "aliases": ["zone"]},
+        "pools": {"type": "list", "elements": "str", "aliases": ["pool"]},
         "schedulable": {"type": "bool"},
         "claim": {"type": "str"},
         "gather": {"type": "list", "elements": "str", "choices": ["virtual_machines", "parameters"], "default": []},
@@ -183,7 +187,9 @@ def converge(task: Task) -> Result:
         system_ids={one["system_id"] for one in under.values() if one} if params["machines"] is not None else None,
         schedulable=params["schedulable"],
         ids=survey.hosts_with_claim(params["claim"]) if params["claim"] else None,
-        **{name: params[name] or () for name in ("zone", "pool", "tags")},
+        zone=params["zones"] or (),
+        pool=params["pools"] or (),
+        tags=params["tags"] or (),
     )
     seen = survey.see(wanted, params["gather"])
     known = {one.known.host["name"] for one in seen}

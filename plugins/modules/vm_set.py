@@ -76,10 +76,11 @@ options:
       space:
         description: The space, by its name.
         type: str
-      ip:
+      ip_address:
         description: V(auto) is an address that MAAS chooses when a VM is deployed, V(dhcp) one by DHCP.
         type: str
         default: auto
+        aliases: [ip]
       addresses:
         description:
           - Static addresses that the VMs share out. An element is an address, a range such as V(10.0.0.10-10.0.0.19),

@@ -217,7 +217,7 @@ LIVES += [
         "dns_record",
         name="dns_record CNAME in place of addresses",
         create={"fqdn": "www.lab.example.com", "type": "CNAME", "value": "api.lab.example.com.", "purge": True},
-        change={"fqdn": "www.lab.example.com", "value": "10.99.0.70", "purge": True},
+        change={"fqdn": "www.lab.example.com", "value": "10.99.0.70", "purge_records": True},
         delete={"fqdn": "www.lab.example.com", "state": "absent"},
         arrange=lambda sim: lab_domain(sim, {"fqdn": "www.lab.example.com", "ip_addresses": "10.99.0.50 2001:db8::1"}),
     ),
@@ -458,8 +458,8 @@ def three_hosts(sim: Simulator) -> None:
 LIVES += [
     Case(
         "vm",
-        create={"hostname": "web", "cores": 2, "memory": "4GiB", "interfaces": [{"ip": "10.99.0.61"}], **QUICK},
-        change={"hostname": "web", "zone": "az2", "interfaces": [{"ip": "10.99.0.62"}], **QUICK},
+        create={"hostname": "web", "cores": 2, "memory": "4GiB", "interfaces": [{"ip_address": "10.99.0.61"}], **QUICK},
+        change={"hostname": "web", "zone": "az2", "interfaces": [{"ip_address": "10.99.0.62"}], **QUICK},
         delete={"hostname": "web", "state": "absent", **QUICK},
         arrange=three_hosts,
     ),
@@ -478,13 +478,13 @@ READERS: Mapping[str, Sequence[Args]] = {
     "machine_info": [
         {},
         {"machines": ["node-1"], "gather": ["interfaces", "block_devices", "power_parameters", "events", "results"]},
-        {"status": ["ready", "failed_testing"], "zone": ["default"], "claim": "web", "full": True},
+        {"status": ["ready", "failed_testing"], "zones": ["default"], "claim": "web", "full": True},
         {"tags": ["not-made-yet"]},
     ],
     "vm_host_info": [
         {},
         {"names": ["kvm1"], "gather": ["virtual_machines", "parameters"], "claim": "web"},
-        {"zone": ["default"], "pool": ["default"], "tags": ["fast"], "schedulable": True, "machines": ["node-1"]},
+        {"zones": ["default"], "pools": ["default"], "tags": ["fast"], "schedulable": True, "machines": ["node-1"]},
     ],
     "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
 }
@@ -595,7 +595,7 @@ WRONG: list[Wrong] = [
     Wrong("machine_set", {"claim": "web", "count": 1, "state": "ready"}, "value of state must be one of: allocated"),
     Wrong("machine_set", {"claim": "web", "count": 1, "spread": "wide"}, "value of spread must be one of: even"),
     Wrong("machine_set", {"claim": "web", "count": 1, "memory": "lots"}, "memory"),
-    Wrong("machine_set", {"claim": "web", "count": 1, "cpu": 0}, "cpu cannot be 0"),
+    Wrong("machine_set", {"claim": "web", "count": 1, "cores": 0}, "cores cannot be 0"),
     Wrong("machine_set", {"claim": "web", "count": 1, "storage": ["root:big"]}, "storage"),
     Wrong("machine_set", {"claim": "web", "count": 1, "zones": ["a"], "not_zones": ["a"]}, "zones and not_zones both"),
     Wrong("machine_set", {"claim": "web", "count": 1, "osystem": "ubuntu"}, "osystem: ubuntu needs distro_series."),
@@ -663,10 +663,14 @@ WRONG: list[Wrong] = [
     Wrong("vm", {"hostname": "web", "pinned_cores": [1, 1]}, "pinned_cores names cores of the host by number"),
     Wrong("vm", {"hostname": "web", "pinned_cores": [1], "cores": 2}, "cores is 2, and pinned_cores names 1."),
     Wrong("vm", {"hostname": "web", "interfaces": [{"subnet": "a", "space": "b"}]}, "interfaces[1] has subnet and"),
-    Wrong("vm", {"hostname": "web", "interfaces": [{"ip": "10.99.0"}]}, "interfaces[1].ip cannot be '10.99.0'"),
     Wrong(
         "vm",
-        {"hostname": "web", "interfaces": [{"ip": "10.99.0.5"}, {"ip": "10.99.0.5"}]},
+        {"hostname": "web", "interfaces": [{"ip_address": "10.99.0"}]},
+        "interfaces[1].ip_address cannot be '10.99.0'",
+    ),
+    Wrong(
+        "vm",
+        {"hostname": "web", "interfaces": [{"ip_address": "10.99.0.5"}, {"ip": "10.99.0.5"}]},
         "interfaces has 10.99.0.5 twice.",
     ),
     Wrong("vm", {"hostname": "web", "hosts": []}, "hosts is an empty list, and no host is in that."),
@@ -707,13 +711,13 @@ WRONG: list[Wrong] = [
     Wrong("vm_set", {"claim": "cp", "count": 1, "max_per_host": 0}, "max_per_host must be at least 1, not 0."),
     Wrong(
         "vm_set",
-        {"claim": "cp", "count": 2, "interfaces": [{"ip": "10.99.0.5"}]},
+        {"claim": "cp", "count": 2, "interfaces": [{"ip_address": "10.99.0.5"}]},
         "interfaces has the address 10.99.0.5 for all VMs of a set.",
     ),
     Wrong(
         "vm_set",
-        {"claim": "cp", "count": 2, "interfaces": [{"ip": "dhcp", "addresses": ["10.99.0.5"]}]},
-        "interfaces[1] has both ip and addresses.",
+        {"claim": "cp", "count": 2, "interfaces": [{"ip_address": "dhcp", "addresses": ["10.99.0.5"]}]},
+        "interfaces[1] has both ip_address and addresses.",
     ),
     Wrong("maas_info", {"gather": ["everything"]}, "value of gather must be one or more of: all, boot_resources"),
     Wrong("dns_record", {"value": "10.99.0.1"}, "one of the following is required: fqdn, name"),
@@ -967,7 +971,7 @@ WRONG += [
     Wrong(
         "interface_link",
         {**PLACE, "interface": "eth0", "mode": "link_up"},
-        "eth0 of node-1 cannot be linked: mode: link_up would end its auto link (10.99.0.0/24). Set purge: true",
+        "eth0 of node-1 cannot be linked: mode: link_up would end its auto link (10.99.0.0/24). Set purge_links: true",
         two_nics,
         "conflict",
     ),

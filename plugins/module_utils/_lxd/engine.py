@@ -25,7 +25,7 @@ NAMED_OPTIONS: Options = {
     "name": {"type": "str", "required": True},
     "description": {"type": "str"},
     "config": {"type": "dict", "no_log": True},
-    "purge": {"type": "bool", "default": False},
+    "purge_config": {"type": "bool", "default": False, "aliases": ["purge"]},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
 }
 

@@ -30,11 +30,11 @@ INTERFACE_OPTIONS: Options = {
     "subnet": {"type": "str"},
     "vlan": {"type": "str"},
     "space": {"type": "str"},
-    "ip": {"type": "str", "default": AUTO},
+    "ip_address": {"type": "str", "default": AUTO, "aliases": ["ip"]},
     "parent": {"type": "str"},
 }
 TEMPLATE_OPTIONS: Options = {
-    "cores": {"type": "int"},
+    "cores": {"type": "int", "aliases": ["cpu"]},
     "pinned": {"type": "bool", "default": False},
     "memory": {"type": "str"},
     "hugepages": {"type": "bool", "default": False},
@@ -173,15 +173,15 @@ def _nic(given: Mapping[str, Any], number: int) -> InterfaceTemplate:
         networks.check(places["subnet"], f"{where}.subnet", networks.SUBNET_KEYS)
     if places["vlan"]:
         networks.check(places["vlan"], f"{where}.vlan", networks.VLAN_KEYS)
-    ip = (given.get("ip") or AUTO).strip()
+    ip = (given.get("ip_address") or AUTO).strip()
     if given.get("addresses") == []:
         # A computed list that turned out empty must not give them addresses of MAAS's choice.
         raise invalid(f"{where}.addresses is an empty list, and no VM gets an address from that.", "Leave it out.")
     addresses = tuple(listed(given.get("addresses") or (), f"{where}.addresses"))
     if ip not in (AUTO, DHCP):
-        ip = normal(ip, f"{where}.ip")
+        ip = normal(ip, f"{where}.ip_address")
     if addresses and ip != AUTO:
-        raise invalid(f"{where} has both ip and addresses.", "Leave ip out.")
+        raise invalid(f"{where} has both ip_address and addresses.", "Leave ip_address out.")
     return InterfaceTemplate(f"eth{number}", ip=ip, parent=given.get("parent") or "", addresses=addresses, **places)
 
 

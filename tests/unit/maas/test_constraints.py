@@ -65,14 +65,14 @@ def asked(**params: Any) -> Constraints:
     [
         ({}, NO_VM),
         ({"compose": True}, []),
-        ({"zones": ["az1", "az2"], "cpu": 16}, [("zone", "az1"), ("zone", "az2"), ("cpu_count", "16"), *NO_VM]),
+        ({"zones": ["az1", "az2"], "cores": 16}, [("zone", "az1"), ("zone", "az2"), ("cpu_count", "16"), *NO_VM]),
         ({"not_zones": "az3", "pools": ["gold"]}, [("not_in_zone", "az3"), ("pool", "gold"), *NO_VM]),
         ({"tags": ["a", "b", "a"], "not_tags": ["c"]}, [("tags", "a"), ("tags", "b"), ("not_tags", "c"), *NO_VM]),
         ({"memory": "8GiB"}, [("mem", "8192"), *NO_VM]),
         ({"memory": 8192}, [("mem", "8192"), *NO_VM]),
         ({"memory": "8192"}, [("mem", "8192"), *NO_VM]),
         ({"memory": "16GB"}, [("mem", "15259"), *NO_VM]),
-        ({"cpu": "2.5"}, [("cpu_count", "2.5"), *NO_VM]),
+        ({"cores": "2.5"}, [("cpu_count", "2.5"), *NO_VM]),
         ({"storage": ["root:100GB(ssd)", "data:1TB"]}, [("storage", "root:100(ssd),data:1000"), *NO_VM]),
         ({"storage": "200(ssd,sata),400"}, [("storage", "200(ssd,sata),400"), *NO_VM]),
         (
@@ -80,7 +80,7 @@ def asked(**params: Any) -> Constraints:
             [("storage", "root:8.589934592(ssd)"), *NO_VM],
         ),
         ({"storage": [250]}, [("storage", "250"), *NO_VM]),
-        ({"arch": "arm64"}, [("arch", "arm64"), *NO_VM]),
+        ({"architecture": "arm64"}, [("arch", "arm64"), *NO_VM]),
         (
             {"subnets": ["10.99.0.0/24"], "fabrics": ["fabric-0"], "vlans": ["vid:10"]},
             [("subnets", "10.99.0.0/24"), ("fabrics", "fabric-0"), ("vlans", "vid:10"), *NO_VM],
@@ -98,7 +98,7 @@ def test_what_allocate_is_sent(params: dict[str, Any], pairs: list[tuple[str, st
 
 
 def test_a_chosen_machine_is_allocated_by_its_id_in_its_zone() -> None:
-    wanted = asked(zones=["az1", "az2"], cpu=4, virtual=True)
+    wanted = asked(zones=["az1", "az2"], cores=4, virtual=True)
     assert wanted.to_allocate(zone="az2", system_id="abc123") == [
         ("zone", "az2"),
         ("cpu_count", "4"),
@@ -119,19 +119,19 @@ def test_what_allocate_cannot_express_needs_the_machines_id(params: dict[str, An
     ("params", "reasons"),
     [
         ({}, []),
-        ({"zones": ["az1"], "pools": ["default"], "tags": ["gpu"], "cpu": 8, "memory": "16GiB"}, []),
+        ({"zones": ["az1"], "pools": ["default"], "tags": ["gpu"], "cores": 8, "memory": "16GiB"}, []),
         ({"zones": ["az2", "az3"]}, ["in zone az1, not az2 or az3"]),
         ({"not_zones": ["az1"]}, ["in zone az1"]),
         ({"pools": ["gold"]}, ["in pool default, not gold"]),
         ({"not_pools": ["default"]}, ["in pool default"]),
         ({"tags": ["gpu", "nvme", "big"]}, ["no tag big, nvme"]),
         ({"not_tags": ["rack-3"]}, ["tag rack-3"]),
-        ({"arch": ["arm64"]}, ["amd64/generic, not arm64"]),
-        ({"arch": ["amd64"]}, []),
-        ({"arch": ["amd64/generic"]}, []),
-        ({"arch": ["amd64/hwe"]}, ["amd64/generic, not amd64/hwe"]),
-        ({"cpu": 16}, ["cpu 8 < 16"]),
-        ({"memory": "64GiB", "cpu": 16}, ["cpu 8 < 16", "memory 16 GiB < 64 GiB"]),
+        ({"architecture": ["arm64"]}, ["amd64/generic, not arm64"]),
+        ({"architecture": ["amd64"]}, []),
+        ({"architecture": ["amd64/generic"]}, []),
+        ({"architecture": ["amd64/hwe"]}, ["amd64/generic, not amd64/hwe"]),
+        ({"cores": 16}, ["cores 8 < 16"]),
+        ({"memory": "64GiB", "cores": 16}, ["cores 8 < 16", "memory 16 GiB < 64 GiB"]),
         ({"names": ["node-7.maas"]}, []),
         ({"names": ["node-8"]}, ["not named node-8"]),
         ({"system_ids": ["xyz"]}, ["not xyz"]),
@@ -169,8 +169,8 @@ def test_why_a_machine_does_not_fit(params: dict[str, Any], reasons: list[str]) 
         ({"pod": {"name": "lxd-one"}}, {"virtual": True, "not_vm_hosts": ["lxd-one"]}, ["on VM host lxd-one"]),
         (
             {"blockdevice_set": [], "cpu_count": None, "zone": None},
-            {"cpu": 1, "storage": [8]},
-            ["cpu 0 < 1", "no root disk of 8 GB"],
+            {"cores": 1, "storage": [8]},
+            ["cores 0 < 1", "no root disk of 8 GB"],
         ),
     ],
 )
@@ -179,9 +179,12 @@ def test_virtual_and_poor_machines(facts: dict[str, Any], params: dict[str, Any]
 
 
 def test_a_shortfall_is_told_zone_by_zone() -> None:
-    wanted = asked(zones=["az1", "az2"], cpu=16)
+    wanted = asked(zones=["az1", "az2"], cores=16)
     ready = [machine(cpu_count=16), machine(), machine(cpu_count=4), machine(zone={"name": "az9"})]
-    assert shortfall(ready, wanted) == ["az1: 3 ready, 1 fits (cpu 4 < 16: 1; cpu 8 < 16: 1)", "az2: 0 ready, 0 fit"]
+    assert shortfall(ready, wanted) == [
+        "az1: 3 ready, 1 fits (cores 4 < 16: 1; cores 8 < 16: 1)",
+        "az2: 0 ready, 0 fit",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -193,10 +196,10 @@ def test_a_shortfall_is_told_zone_by_zone() -> None:
         ({"memory": 0}, "memory cannot be 0. A size is larger than nothing."),
         ({"memory": True}, "memory cannot be True."),
         ({"memory": "8 bananas"}, "memory cannot be '8 bananas': 'bananas' is not a unit of size."),
-        ({"cpu": "many"}, "cpu cannot be 'many'. Write the least number of cores, such as 16."),
-        ({"cpu": 0}, "cpu cannot be 0."),
-        ({"cpu": "nan"}, "cpu cannot be 'nan'."),
-        ({"cpu": True}, "cpu cannot be True."),
+        ({"cores": "many"}, "cores cannot be 'many'. Write the least number of cores, such as 16."),
+        ({"cores": 0}, "cores cannot be 0."),
+        ({"cores": "nan"}, "cores cannot be 'nan'."),
+        ({"cores": True}, "cores cannot be True."),
         ({"storage": ["root:bad"]}, "storage cannot be 'bad'."),
         ({"storage": ["root:8(ssd"]}, "storage cannot contain 'root:8(ssd'. Write LABEL:SIZE(TAG,TAG)"),
         ({"storage": ["ro ot:8"]}, "storage cannot contain 'ro ot:8'."),
@@ -271,5 +274,5 @@ def test_every_word_of_a_list_is_sent_once_under_its_key(params: dict[str, list[
 @given(st.integers(1, 64), st.integers(1, 2**17), st.sampled_from(["az1", "az2"]), st.sets(st.sampled_from("xyz")))
 def test_a_machine_fits_what_asks_for_exactly_it(cpu: int, memory: int, zone: str, tags: set[str]) -> None:
     it = machine(cpu_count=cpu, memory=memory, zone={"name": zone}, tag_names=sorted(tags))
-    assert asked(cpu=cpu, memory=memory, zones=[zone], tags=sorted(tags)).matches(it)
-    assert len(asked(cpu=cpu + 1, memory=memory + 1, not_zones=[zone], tags=["more"]).why_not(it)) == 4
+    assert asked(cores=cpu, memory=memory, zones=[zone], tags=sorted(tags)).matches(it)
+    assert len(asked(cores=cpu + 1, memory=memory + 1, not_zones=[zone], tags=["more"]).why_not(it)) == 4

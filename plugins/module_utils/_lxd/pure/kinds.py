@@ -84,7 +84,7 @@ class LxdObjectSpec:
             wished("config", params.get("config")),
             wished_devices(params.get("devices")),
             params.get(kind.fixed) if kind.fixed else None,
-            bool(params.get("purge")),
+            bool(params.get("purge_config")),
         )
 
 

@@ -246,7 +246,7 @@ def _refuse_company(name: Name, type: str, others: Sequence[str]) -> None:
             "conflict",
             f"{name.fqdn} has a record of type {', '.join(others)}, and a CNAME must be alone at its name.",
             object=name.fqdn,
-            hint="Remove what is there first, or set purge: true.",
+            hint="Remove what is there first, or set purge_records: true.",
         )
 
 

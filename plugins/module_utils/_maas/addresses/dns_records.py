@@ -45,7 +45,9 @@ class RecordEngine:
         return self._state(name, dns.read(self.maas, name))
 
     def plan(self, current: RecordState) -> Plan:
-        return dns.plan(current.name, current.present, self.spec, remove=self.removes, purge=self.params["purge"])
+        return dns.plan(
+            current.name, current.present, self.spec, remove=self.removes, purge=self.params["purge_records"]
+        )
 
     def predict(self, current: RecordState, plan: Plan) -> RecordState:
         records = dns.predicted(current.present.records(self.spec.type), plan)

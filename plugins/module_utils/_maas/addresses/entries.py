@@ -135,7 +135,7 @@ def entries_of(params: Mapping[str, Any], options: Options) -> list[AddressSpec]
 
 
 def _wishes(options: Mapping[str, Any], where: str) -> list[ReservationSpec]:
-    ips = listed([options["ip"]], where)
+    ips = listed([options["ip_address"]], where)
     if len(ips) > 1 and any(options.get(name) for name in OF_ONE_ADDRESS):
         raise invalid(f"{where} is {len(ips)} addresses, which cannot share a mac_address or hostname.")
     for name, type in ONLY_OF.items():
@@ -169,13 +169,14 @@ def _refuse_shared_macs(wishes: Iterable[ReservationSpec]) -> None:
 def _checked(element: Any, options: Options, where: str) -> dict[str, Any]:
     """An element's own options: an address alone, or suboptions that Ansible's validator finds right."""
     if not isinstance(element, Mapping):
-        return {"ip": str(element)}
+        return {"ip_address": str(element)}
     # Defaults are the task's.
     own = {name: {key: value for key, value in option.items() if key != "default"} for name, option in options.items()}
-    found = ArgumentSpecValidator({"ip": {"type": "str", "required": True}, **own}).validate(dict(element))
+    address = {"ip_address": {"type": "str", "required": True, "aliases": ["ip"]}}
+    found = ArgumentSpecValidator({**address, **own}).validate(dict(element))
     if found.error_messages:
         raise invalid(
-            f"{where} is wrong: {what_is_wrong(found.errors)}.", "An element takes ip and the task's options."
+            f"{where} is wrong: {what_is_wrong(found.errors)}.", "An element takes ip_address and the task's options."
         )
     return {name: value for name, value in found.validated_parameters.items() if value is not None}
 

@@ -100,7 +100,7 @@ def wished(survey: AddressSurvey, options: Mapping[str, Any], nic: NetworkInterf
         subnet=subnet,
         ip=links.static_address(ip, subnet),
         gateway=options["default_gateway"],
-        purge=options["purge"],
+        purge=options["purge_links"],
         change_vlan=options["change_vlan"],
     )
 
@@ -150,7 +150,7 @@ class Linking:
             return InterfacePlan(nic, LinksPlan())
         subnet = self._survey.subnet(options["subnet"]) if options["subnet"] else None
         ip = links.static_address(options["ip_address"], subnet)
-        return InterfacePlan(nic, links.decide_removal(nic, subnet, ip, options["purge"]))
+        return InterfacePlan(nic, links.decide_removal(nic, subnet, ip, options["purge_links"]))
 
     def carry_out(self, foreseen: InterfacePlan) -> dict[str, Any]:
         """Make the moves. The link as it is then; empty for none."""

@@ -53,7 +53,7 @@ class MachineDemand:
             *(f"zone {zone}" for zone in limits.zones),
             *(f"pool {pool}" for pool in limits.pools),
             *([f"tag {', '.join(limits.tags)}"] if limits.tags else []),
-            *([f"{limits.cpu:g} cores"] if limits.cpu else []),
+            *([f"{limits.cores:g} cores"] if limits.cores else []),
             *([f"{limits.memory} MiB"] if limits.memory else []),
         ]
         return ", ".join(told) or "any machine"
@@ -67,7 +67,7 @@ def constraints_of(maas: Mapping[str, Any]) -> Constraints:
         pools=(str(maas["resourcePool"]),) if maas.get("resourcePool") else (),
         tags=tuple(str(tag) for tag in maas.get("tags") or ()),
         # As the operator fills them in.
-        cpu=float(maas.get("minCpu") or 1),
+        cores=float(maas.get("minCpu") or 1),
         memory=int(maas.get("minMemory") or 1024),
         virtual=True,
     )

@@ -170,8 +170,8 @@ def check_options(options: Mapping[str, Any]) -> None:
     """Refuse what contradicts itself, before anything is asked."""
     mode, subnet, ip = options["mode"], options["subnet"], options["ip_address"]
     if options["state"] == "absent":
-        if not subnet and not ip and not options["purge"]:
-            raise invalid("state: absent needs subnet or ip_address.", "Set purge: true to remove all links.")
+        if not subnet and not ip and not options["purge_links"]:
+            raise invalid("state: absent needs subnet or ip_address.", "Set purge_links: true to remove all links.")
         return
     if mode in ADDRESSED and not subnet and not ip:
         raise invalid(f"mode: {mode} needs subnet{' or ip_address' if mode == STATIC else ''}.")
@@ -328,7 +328,7 @@ def _refuse_link(nic: NetworkInterface, wish: LinkSpec, staying: Sequence[Link])
     displaced = [link for link in staying if _gives_way(link, wish)]
     if displaced:
         told = ", ".join(_told(link) for link in displaced)
-        raise _cannot(nic, f"mode: {wish.mode} would end {told}", "Set purge: true if that may go.")
+        raise _cannot(nic, f"mode: {wish.mode} would end {told}", "Set purge_links: true if that may go.")
 
 
 def _gives_way(link: Link, wish: LinkSpec) -> bool:

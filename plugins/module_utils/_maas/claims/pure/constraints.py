@@ -31,7 +31,7 @@ LISTS: Mapping[str, str] = {
     "not_pools": "not_in_pool",
     "tags": "tags",
     "not_tags": "not_tags",
-    "arch": "arch",
+    "architecture": "arch",
     "subnets": "subnets",
     "not_subnets": "not_subnets",
     "fabrics": "fabrics",
@@ -51,8 +51,8 @@ class Constraints:
     not_pools: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     not_tags: tuple[str, ...] = ()
-    arch: tuple[str, ...] = ()
-    cpu: float | None = None
+    architecture: tuple[str, ...] = ()
+    cores: float | None = None
     memory: int | None = None  # MiB
     storage: tuple[DiskConstraint, ...] = ()
     subnets: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Constraints:
         """The constraints in a task's options; what cannot be understood is a failure of kind `invalid`."""
         found = cls(
             **{option: _words(params, option) for option in (*LISTS, "names", "system_ids")},
-            cpu=_cores(params.get("cpu")),
+            cores=_cores(params.get("cores")),
             memory=_memory(params.get("memory")),
             storage=disks.parse(params.get("storage")),
             virtual=bool(params.get("virtual")) or bool(params.get("vm_hosts")),
@@ -112,8 +112,8 @@ class Constraints:
             for option, key in LISTS.items()
             for value in ((zone,) if option == "zones" and zone else getattr(self, option))
         ]
-        if self.cpu is not None:
-            pairs.append(("cpu_count", f"{self.cpu:g}"))
+        if self.cores is not None:
+            pairs.append(("cpu_count", f"{self.cores:g}"))
         if self.memory is not None:
             pairs.append(("mem", str(self.memory)))
         if self.storage:
@@ -146,8 +146,11 @@ class Constraints:
             (pool in self.not_pools, f"in pool {pool}"),
             (not tags.issuperset(self.tags), f"no tag {', '.join(sorted(set(self.tags) - tags))}"),
             (tags.intersection(self.not_tags), f"tag {', '.join(sorted(tags.intersection(self.not_tags)))}"),
-            (self.arch and not _runs(architecture, self.arch), f"{architecture or 'unknown'}, not {_or(self.arch)}"),
-            (self.cpu is not None and cpu < self.cpu, f"cpu {cpu} < {self.cpu or 0:g}"),
+            (
+                self.architecture and not _runs(architecture, self.architecture),
+                f"{architecture or 'unknown'}, not {_or(self.architecture)}",
+            ),
+            (self.cores is not None and cpu < self.cores, f"cores {cpu} < {self.cores or 0:g}"),
             (
                 self.memory is not None and memory < self.memory,
                 f"memory {_mebibytes(memory)} < {_mebibytes(self.memory or 0)}",
@@ -205,7 +208,7 @@ def _cores(value: object) -> float | None:
     except ValueError:
         cores = 0.0
     if isinstance(value, bool) or not 0 < cores < float("inf"):
-        raise invalid(f"cpu cannot be {value!r}.", "Write the least number of cores, such as 16.")
+        raise invalid(f"cores cannot be {value!r}.", "Write the least number of cores, such as 16.")
     return cores
 
 

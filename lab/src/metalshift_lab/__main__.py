@@ -67,13 +67,13 @@ def start(given: argparse.Namespace) -> int:
     with place.starting(lambda: say(f"Another command starts the lab {place.name}; waiting for it.")):
         if place.state() == "running":
             running = Lab.find(place.folder)
-            say(f"The lab {place.name} runs already, and is left as it is{_otherwise(running, given)}.\n")
+            say(f"The lab {place.name} runs already and is not changed{_otherwise(running, given)}.\n")
             _tell(place, running)
             return DONE
         if place.state() == "dead":
             say(_dead(place))
             ended = [*place.end(), *lxd.end(place.name)]
-            say(f"It is cleared{f'; ended: {_counted(ended)}' if ended else ''}.")
+            say(f"What was left of it is removed{f'; ended: {_counted(ended)}' if ended else ''}.")
         _require_room(place.folder)
         if given.lxd == "yes":
             _require_lxd()
@@ -100,7 +100,7 @@ def status(given: argparse.Namespace) -> int:
     lab = _running(place)
     found = lab.status()
     machines = ", ".join(f"{count} {state}" for state, count in sorted(found["machines"].items()))
-    say(f"The lab {place.name} runs since {_duration(found['seconds'])}, at speed {found['speed']:g}.")
+    say(f"The lab {place.name} has been running for {_duration(found['seconds'])}, at speed {found['speed']:g}.")
     say("\nprograms")
     width = max(map(len, found["processes"]), default=0)
     for name, process in sorted(found["processes"].items()):
@@ -120,7 +120,7 @@ def stop(given: argparse.Namespace) -> int:
             say(f"{_no_lab(place)} There is nothing to stop.")
             continue
         ended = [*place.end(), *lxd.end(place.name)]
-        say(f"The lab {place.name} has ended: {_counted(ended)}. Nothing of it is left.")
+        say(f"The lab {place.name} has ended: {_counted(ended)}. Nothing is left of it.")
     return DONE
 
 
@@ -206,7 +206,7 @@ def _tell(place: Place, lab: Lab) -> None:
     say("Releases for hosted clusters:")
     for image in lab.facts["releases"].values():
         say(f"  {image}")
-    say(f"kubectl, where there is none: {lab.facts['kubectl']}")
+    say(f"If you have no kubectl, use {lab.facts['kubectl']}")
     if not lab.facts["operator"]:
         say(f"To install the operator: {lab.facts['hypershift']}, with the image {lab.facts['operator_image']}")
     say(f"{STAND_INS}\n")
@@ -236,8 +236,8 @@ def _no_lab(place: Place) -> str:
 
 def _dead(place: Place) -> str:
     left = [each.part for each in place.processes()]
-    runs = f"of it still run: {_counted(left)}" if left else "nothing of it runs any more"
-    return f"The supervisor of the lab {place.name} was killed; {runs}. Its files are in {place.folder}."
+    runs = f"Still running: {_counted(left)}" if left else "None of its programs is running"
+    return f"The supervisor of the lab {place.name} was killed. {runs}. Its files are in {place.folder}."
 
 
 def _counted(names: Sequence[str]) -> str:
@@ -328,7 +328,7 @@ def _fault(given: Sequence[str]) -> tuple[str, dict[str, str]]:
     name, *parameters = words or [""]
     wrong = [each for each in parameters if "=" not in each]
     if wrong:
-        raise Refused(f"{wrong[0]!r} is no parameter of a fault: they are written as name=etcd.", status=2)
+        raise Refused(f"{wrong[0]!r} is not a parameter of a fault. Write parameters like name=etcd.", status=2)
     return name, dict(each.split("=", 1) for each in parameters)
 
 
@@ -343,16 +343,16 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "simulator": (simulator.run, "run a simulated MAAS in the foreground, without Kubernetes"),
-    "start": (start, "start a lab, and say how it is reached; one that runs is left as it is"),
-    "status": (status, "what runs in it, its machines, faults and deaths"),
-    "stop": (stop, "end a lab; nothing of it is left"),
-    "fault": (fault, "begin a fault: fault pause name=etcd"),
-    "heal": (heal, "end a fault, or all"),
-    "faults": (faults, "list the faults there are"),
-    "build": (build, "build the real programs, and say where they are"),
-    "example": (example, "manifests of a hosted cluster with two nodes, for kubectl apply --server-side -f -"),
-    "kubectl": (kubectl, "the real kubectl, as the administrator: kubectl -- get nodes"),
-    "lxd": (lxd.run, "a real LXD, beside labs or without one"),
+    "start": (start, "start a lab, and print how to reach it; a lab that runs already is not changed"),
+    "status": (status, "show its programs, machines, faults and programs that died"),
+    "stop": (stop, "end a lab, and remove everything that belongs to it"),
+    "fault": (fault, "begin a fault, as in: fault pause name=etcd"),
+    "heal": (heal, "end a fault, or all faults"),
+    "faults": (faults, "list all faults that can be set"),
+    "build": (build, "build the real programs, and print where they are"),
+    "example": (example, "print manifests of a hosted cluster with two nodes, for kubectl apply --server-side -f -"),
+    "kubectl": (kubectl, "run kubectl as the administrator, as in: kubectl -- get nodes"),
+    "lxd": (lxd.run, "manage a real LXD without the rest of a lab"),
 }
 NAMELESS = ("simulator", "faults", "build", "lxd")
 
@@ -361,12 +361,14 @@ def _speed(text: str) -> Speed:
     try:
         return Speed(float(text))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no speed: 1 is real life, 60 makes seconds of minutes") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a speed: 1 is real time, 60 turns minutes into seconds"
+        ) from None
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of machines")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of machines")
     return int(text)
 
 
@@ -378,30 +380,39 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         if name not in NAMELESS:
             command.add_argument("--name", default=labs.STANDARD, help="which lab (default %(default)s)")
     made["start"].add_argument(
-        "--speed", type=_speed, default="60", help="minutes of real systems are divided by it (default %(default)s)"
+        "--speed",
+        type=_speed,
+        default="60",
+        help="by how much waiting times of real systems are divided; 1 is real time (default %(default)s)",
     )
     made["start"].add_argument(
-        "--machines", type=_count, default=12, help="ready machines in MAAS (default %(default)s)"
+        "--machines", type=_count, default=12, help="how many Ready machines MAAS has (default %(default)s)"
     )
     made["start"].add_argument(
-        "--operator", choices=("yes", "no"), default="yes", help="whether the HyperShift operator is installed"
+        "--operator",
+        choices=("yes", "no"),
+        default="yes",
+        help="whether the HyperShift operator is installed (default %(default)s)",
     )
     made["start"].add_argument(
-        "--lxd", choices=("yes", "no"), default="no", help="whether a real LXD runs beside it, which its MAAS drives"
+        "--lxd",
+        choices=("yes", "no"),
+        default="no",
+        help="whether a real LXD runs beside it, on which its MAAS makes VMs",
     )
     made["stop"].add_argument("--all", action="store_true", help="all labs of this user")
     for name in ("fault", "faults"):
-        made[name].add_argument("--json", action="store_true", help="the list of faults, for programs")
-    made["fault"].add_argument("fault", nargs="*", help="its name and parameters; none lists what there is")
-    made["heal"].add_argument("fault", nargs="*", help="its name and parameters; none ends all faults")
+        made[name].add_argument("--json", action="store_true", help="print the list of faults as JSON")
+    made["fault"].add_argument("fault", nargs="*", help="its name and parameters; without them, all faults are listed")
+    made["heal"].add_argument("fault", nargs="*", help="its name and parameters; without them, all faults end")
     made["example"].add_argument("cluster", nargs="?", default="demo", help="its name (default %(default)s)")
     made["example"].add_argument(
         "--provider",
         choices=HOSTED,
         default=HOSTED[0],
-        help="the version of the provider for MAAS, as which the stand-in behaves (default %(default)s)",
+        help="which version of the provider for MAAS the stand-in behaves like (default %(default)s)",
     )
-    made["kubectl"].add_argument("arguments", nargs="*", help="what kubectl is to do, behind --")
+    made["kubectl"].add_argument("arguments", nargs="*", help="the arguments of kubectl, after --")
     simulator.describe(made["simulator"])
     lxd.describe(made["lxd"])
     return parser.parse_args(arguments)
@@ -409,8 +420,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 # What an interrupted command leaves behind.
 LEFT = {
-    "start": "Interrupted; nothing that was begun is left.",
-    "stop": "Interrupted; what is left of the lab ends with the next stop.",
+    "build": "Stopped. What is compiled is kept, and the next build continues from there.",
+    "start": "Interrupted. What was started has been removed.",
+    "stop": "Interrupted. Run stop again to end what is left of the lab.",
 }
 
 

@@ -63,13 +63,13 @@ def remove(folder: Path) -> None:
             path.unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        raise LabError(f"{folder} could not be removed; look at who owns what is in it.")
+        raise LabError(f"{folder} could not be removed. Check who owns the files in it.")
 
 
 def require_own(folder: Path) -> None:
     """LabError when somebody else has files in the folder."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / CLAIM).exists():
-        raise LabError(f"{folder} is no lab's folder: it has files, and no {CLAIM} among them. Nothing was removed.")
+        raise LabError(f"{folder} is not the folder of a lab: it has files, but no {CLAIM}. Nothing was removed.")
 
 
 def clear(folder: Path) -> list[str]:
@@ -82,7 +82,9 @@ def clear(folder: Path) -> list[str]:
     end_remains(remains(folder))
     left = remains(folder)
     if left:
-        raise LabError(f"Not ended, also when killed: {', '.join(f'{each.part} ({each.pid})' for each in left)}.")
+        raise LabError(
+            f"These processes could not be killed: {', '.join(f'{each.part} ({each.pid})' for each in left)}."
+        )
     remove(folder)
     return sorted(each.part for each in found)
 
@@ -101,7 +103,8 @@ class Place:
     def __post_init__(self) -> None:
         if not re.fullmatch(NAME, self.name):
             raise LabError(
-                f"{self.name!r} is no name for a lab: it has up to 32 small letters, digits and hyphens, as in lab-2."
+                f"{self.name!r} is not a valid name for a lab."
+                " Use up to 32 lowercase letters, digits and hyphens, as in lab-2."
             )
 
     @property

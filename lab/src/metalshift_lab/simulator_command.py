@@ -49,7 +49,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=DEFAULT_AUTO,
         metavar="SECONDS",
-        help="how long transitions take (default %(default)g; 0: for ever)",
+        help="how long each transition of a machine takes (default %(default)g; 0: it never ends by itself)",
     )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="start with N Ready machines in the zones az1, az2 and az3"
@@ -57,7 +57,9 @@ def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", default="3.6", help="the MAAS version, 3.3 to 3.8, or no-vmhosts (default %(default)s)"
     )
-    parser.add_argument("--lxd", action="store_true", help="open the API of MAAS's LXD for clients of LXD, too")
+    parser.add_argument(
+        "--lxd", action="store_true", help="also serve the API of the LXD that MAAS has, for clients of LXD"
+    )
 
 
 def write_key(path: pathlib.Path, key: str) -> None:

@@ -131,19 +131,19 @@ def test_a_name_stays_in_its_folder(command: Command, name: str) -> None:
     status, said = command("stop", f"--name={name}")
     assert (status, said) == (
         1,
-        f"{name!r} is no name for a lab: it has up to 32 small letters, digits and hyphens, as in lab-2.\n",
+        f"{name!r} is not a valid name for a lab. Use up to 32 lowercase letters, digits and hyphens, as in lab-2.\n",
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("start", "--speed", "0.5"), "'0.5' is no speed"),
-        (("start", "--speed", "fast"), "'fast' is no speed"),
-        (("start", "--machines", "-3"), "'-3' is no number of machines"),
+        (("start", "--speed", "0.5"), "'0.5' is not a speed"),
+        (("start", "--speed", "fast"), "'fast' is not a speed"),
+        (("start", "--machines", "-3"), "'-3' is not a number of machines"),
         (("start", "--operator", "maybe"), "invalid choice: 'maybe'"),
         (("example", "--provider", "v0.9.0"), "invalid choice: 'v0.9.0'"),
-        (("fault", "pause etcd"), "'etcd' is no parameter of a fault"),
+        (("fault", "pause etcd"), "'etcd' is not a parameter of a fault"),
         (("fault", "pause name='etcd"), "cannot be read: No closing quotation"),
     ],
 )
@@ -177,7 +177,7 @@ def test_without_go_it_says_what_is_not_available(
     monkeypatch.setenv("PIP_RETRIES", "0")
     status, said = command.of_lab("start")
     assert status == 4
-    assert "the MAAS simulator works as ever" in said
+    assert "the simulated MAAS works without them" in said
     assert not command.lab.exists()
 
 
@@ -204,8 +204,8 @@ def test_what_a_killed_supervisor_left_is_said_and_cleared(command: Command) -> 
     with left_behind(command) as process:
         status, said = command.of_lab("status")
         assert status == 3
-        assert "was killed; of it still run: 1 program (etcd)" in said
-        assert command.of_lab("stop") == (0, "The lab tried has ended: 1 program (etcd). Nothing of it is left.\n")
+        assert "was killed. Still running: 1 program (etcd)." in said
+        assert command.of_lab("stop") == (0, "The lab tried has ended: 1 program (etcd). Nothing is left of it.\n")
         assert process.wait(5) == -signal.SIGTERM
     assert not command.lab.exists()
 
@@ -259,7 +259,7 @@ def test_a_lab_stays_until_it_is_stopped(built: Command) -> None:
     assert (status, again.partition("\n\n")) == (
         0,
         (
-            "The lab tried runs already, and is left as it is (machines 3, not 12; operator no, not yes).",
+            "The lab tried runs already and is not changed (machines 3, not 12; operator no, not yes).",
             "\n\n",
             said.partition("\n\n")[2],
         ),
@@ -290,7 +290,9 @@ def test_a_lab_stays_until_it_is_stopped(built: Command) -> None:
     assert built.of_lab("status")[0] == 3
     status, cleared = built.of_lab("start", "--operator", "no")
     assert status == 0, cleared
-    assert "It is cleared; ended: 3 programs (etcd, kube-apiserver, kube-controller-manager)." in cleared
+    assert (
+        "What was left of it is removed; ended: 3 programs (etcd, kube-apiserver, kube-controller-manager)." in cleared
+    )
 
     status, ended = built.of_lab("stop")
     assert status == 0
@@ -306,7 +308,7 @@ def test_an_interrupted_start_leaves_nothing(built: Command, moment: str) -> Non
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=60)[0]
     assert process.returncode == 130, said
-    assert said.endswith("Interrupted; nothing that was begun is left.\n")
+    assert said.endswith("Interrupted. What was started has been removed.\n")
     assert (built.running(), built.lab.exists()) == ([], False)
 
 

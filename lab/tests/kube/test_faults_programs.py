@@ -104,7 +104,7 @@ def test_what_is_down_stays_down_till_it_is_healed_by_whoever_finds_the_lab(brok
     time.sleep(1)
     with pytest.raises(LabError, match=r"connection to the server .* was refused"):
         broken.kubectl("get", "namespaces")
-    assert broken.status()["faults"] == ["down: kube-apiserver is down"]
+    assert broken.status()["faults"] == ["down: kube-apiserver is stopped, and not started again"]
     assert Lab.find(broken.folder).heal() == "healed: down"
     broken.until("it serves again", broken.api.healthy)
 

@@ -229,7 +229,7 @@ def test_a_lab_that_does_not_come_to_serve_is_given_up(
 ) -> None:
     monkeypatch.setattr(handle, "START_LIMIT", 1.0)
     pretend(etcd=SLEEPS)
-    assert refusal(tmp_path / "lab").startswith("The lab does not serve after 1 s. It last said: ")
+    assert refusal(tmp_path / "lab").startswith("The lab does not serve after 1 s. Its last message: ")
 
 
 def test_a_file_that_is_no_program_is_named(pretend: Pretend, tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_folder_without_programs_is_named(pretend: Pretend, tmp_path: Path) ->
 
 def test_time_runs_no_slower_than_in_real_life(pretend: Pretend, tmp_path: Path) -> None:
     pretend()
-    assert "A lab's speed is 1 (real life) or more, not 0.5." in refusal(tmp_path / "lab", speed=0.5)
+    assert "A lab's speed is 1 (real time) or more, not 0.5." in refusal(tmp_path / "lab", speed=0.5)
 
 
 def test_a_disk_without_room_is_said(pretend: Pretend, tmp_path: Path) -> None:

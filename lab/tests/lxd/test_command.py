@@ -53,14 +53,14 @@ def test_an_lxd_stays_when_the_command_has_ended(named: str, sim: Simulator, tmp
         assert [link.ip for link in machine.interfaces[0].links] == [hosts[name]["ansible_host"]]
     assert lxd_command("remove", "--name", named, "node-1", "node-2") == (0, "")
     assert lxd.local.get("/1.0/instances") == []
-    assert lxd_command("stop", "--name", named) == (0, f"The LXD {named} has ended. Nothing of it is left.\n")
+    assert lxd_command("stop", "--name", named) == (0, f"The LXD {named} has ended. Nothing is left of it.\n")
     assert not lxd.folder.exists()
 
 
 def test_one_that_was_killed_is_no_place_for_nodes(named: str) -> None:
     lxd = RealLxd.start(places.named(named))
     lxd.kill()
-    told = f"The LXD {named} does not run any more: lxd start begins anew.\n"
+    told = f"The LXD {named} no longer runs. Start it again: metalshift-lab lxd start --name {named}\n"
     assert lxd_command("nodes", "--name", named, "node-1") == (1, told)
     assert lxd_command("stop", "--name", named)[0] == 0
 
@@ -69,7 +69,7 @@ def test_one_that_was_killed_is_no_place_for_nodes(named: str) -> None:
     ("arguments", "said"),
     [
         (["nodes", "--name", "nosuch", "a"], "There is no LXD in /var/lib/metalshift/nosuch"),
-        (["stop", "--name", "../x"], "'../x' is no name for an LXD: "),
+        (["stop", "--name", "../x"], "'../x' is not a valid name for an LXD. "),
     ],
 )
 @pytest.mark.usefixtures("real_lxd")

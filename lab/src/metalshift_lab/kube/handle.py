@@ -181,7 +181,7 @@ class Lab:
         try:
             LOCAL.open(urllib.request.Request(url, method="POST"), timeout=30).close()
         except OSError as error:
-            raise LabError(f"The simulated MAAS does not do {act}: {error}.") from None
+            raise LabError(f"The simulated MAAS failed at {act}: {error}.") from None
 
     def fault(self, which: str, /, **parameters: str) -> str:
         """Begin a fault; what was done, in words."""
@@ -247,7 +247,7 @@ def _await_ready(supervisor: subprocess.Popen[str], say: Callable[[str], None]) 
             line = lines.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise LabError(
-                f"The lab does not serve after {START_LIMIT:.0f} s. It last said: {last or 'nothing'}."
+                f"The lab does not serve after {START_LIMIT:.0f} s. Its last message: {last or 'none'}."
             ) from None
         if line == READY:
             return

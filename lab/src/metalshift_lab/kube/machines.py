@@ -47,13 +47,15 @@ class Kind:
 
 
 FAULTS: Mapping[str, Kind] = {
-    "never-boots": Kind("a deployed machine shows no sign of life"),
-    "never-asks": Kind("a machine boots, and never asks for a certificate"),
-    "other-name": Kind("a machine asks for certificates with the name of another", {"name": "impostor.maas"}),
-    "other-address": Kind("a node asks for its serving certificate with a foreign address", {"address": "192.0.2.66"}),
-    "never-ready": Kind("a node has no pod network"),
-    "silent": Kind("a kubelet says nothing any more, although its machine is on"),
-    "slow": Kind("a machine boots slower by this factor", {"factor": "10"}),
+    "never-boots": Kind("a deployed machine never boots"),
+    "never-asks": Kind("a machine boots, but never requests a certificate"),
+    "other-name": Kind("a machine requests certificates under the name of another one", {"name": "impostor.maas"}),
+    "other-address": Kind(
+        "a node requests its serving certificate for an address that is not its own", {"address": "192.0.2.66"}
+    ),
+    "never-ready": Kind("a node joins, but never becomes Ready: it has no pod network"),
+    "silent": Kind("a kubelet stops reporting, although its machine is on"),
+    "slow": Kind("a machine boots slower, by this factor", {"factor": "10"}),
 }
 
 

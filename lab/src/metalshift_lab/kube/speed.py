@@ -16,7 +16,7 @@ class Speed:
 
     def __post_init__(self) -> None:
         if not 1 <= self.factor < math.inf:
-            raise ValueError(f"A lab's speed is 1 (real life) or more, not {self.factor:g}.")
+            raise ValueError(f"A lab's speed is 1 (real time) or more, not {self.factor:g}.")
 
     def seconds(self, real: float) -> float:
         return real / self.factor

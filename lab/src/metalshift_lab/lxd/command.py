@@ -66,7 +66,7 @@ def stop(given: argparse.Namespace) -> int:
         say(f"No LXD called {given.name} runs. There is nothing to stop.")
         return DONE
     end(given.name)
-    say(f"The LXD {given.name} has ended. Nothing of it is left.")
+    say(f"The LXD {given.name} has ended. Nothing is left of it.")
     return DONE
 
 
@@ -112,17 +112,19 @@ def _running(given: argparse.Namespace) -> RealLxd:
 
     lxd = RealLxd.find(named(given.name))
     if lxd.pid is None:
-        raise LabError(f"The LXD {given.name} does not run any more. Run this first: lxd start --name {given.name}")
+        raise LabError(
+            f"The LXD {given.name} no longer runs. Start it again: metalshift-lab lxd start --name {given.name}"
+        )
     return lxd
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
-    "check": (check, "say whether LXD can run here, and why not"),
+    "check": (check, "say whether LXD can run here, and if not, why"),
     "prepare": (prepare, "install Debian's packages and build the image of nodes, once"),
-    "start": (start, "start an LXD, and say how it is reached; one that runs is left as it is"),
-    "stop": (stop, "end an LXD; nothing of it is left"),
-    "nodes": (nodes, "make system containers that pass for machines, reached by ssh"),
-    "remove": (remove, "delete such nodes"),
+    "start": (start, "start an LXD, and print how to reach it; one that runs already is not changed"),
+    "stop": (stop, "end an LXD, and remove everything that belongs to it"),
+    "nodes": (nodes, "make nodes: system containers that stand for machines, reached by ssh"),
+    "remove": (remove, "delete nodes"),
 }
 
 
@@ -132,12 +134,16 @@ def describe(parser: argparse.ArgumentParser) -> None:
     for verb in ("start", "stop", "nodes", "remove"):
         made[verb].add_argument("--name", default=labs.STANDARD, help="which LXD (default %(default)s)")
     made["nodes"].add_argument("--suite", default="bookworm", help="Debian's release (default %(default)s)")
-    made["nodes"].add_argument("--inventory", type=Path, metavar="FILE", help="where the inventory goes, if not out")
     made["nodes"].add_argument(
-        "--control", metavar="URL", help="the control API of a simulated MAAS that is to know them as deployed machines"
+        "--inventory", type=Path, metavar="FILE", help="where to write the inventory (default: standard output)"
     )
     made["nodes"].add_argument(
-        "--zones", default="az1,az2,az3", help="MAAS's zones that they are in, in turn (default %(default)s)"
+        "--control",
+        metavar="URL",
+        help="the control API of a simulated MAAS, to which they are added as deployed machines",
+    )
+    made["nodes"].add_argument(
+        "--zones", default="az1,az2,az3", help="the zones of MAAS that they are put into, in turn (default %(default)s)"
     )
     for verb in ("nodes", "remove"):
         made[verb].add_argument("nodes", nargs="+", metavar="NODE", help="their names")

@@ -110,7 +110,7 @@ def _tell(control: str, act: str, **values: str) -> None:
         request = urllib.request.Request(f"{control}/{act}?{urllib.parse.urlencode(values)}", method="POST")
         LOCAL.open(request, timeout=30).close()
     except OSError as error:
-        raise LabError(f"The simulated MAAS at {control} does not do {act}: {error}.") from None
+        raise LabError(f"The simulated MAAS at {control} failed at {act}: {error}.") from None
 
 
 def remove(lxd: RealLxd, names: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ def named(name: str) -> Path:
     """Where the LXD lives that this user calls so; as labs, another cache folder makes another user."""
     if not re.fullmatch(labs.NAME, name):
         raise LabError(
-            f"{name!r} is no name for an LXD: it has up to 32 small letters, digits and hyphens, as in lab-2."
+            f"{name!r} is not a valid name for an LXD. Use up to 32 lowercase letters, digits and hyphens, as in lab-2."
         )
     return HOME / f"{name}{_mine()}"
 

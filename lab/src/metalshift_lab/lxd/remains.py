@@ -44,7 +44,9 @@ def clear(folder: Path) -> list[str]:
     end_remains(family(folder), grace=0)
     left = family(folder)
     if left:
-        raise labs.LabError(f"Not ended, also when killed: {', '.join(f'{each.part} ({each.pid})' for each in left)}.")
+        raise labs.LabError(
+            f"These processes could not be killed: {', '.join(f'{each.part} ({each.pid})' for each in left)}."
+        )
     for bridge in _bridges(folder):
         _remove_bridge(bridge)
     _remove_loops(folder)

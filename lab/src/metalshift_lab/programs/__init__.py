@@ -3,7 +3,7 @@
 """The real programs of the lab: what they are built from, and how.
 
 `programs()` has them all: the user's own (METALSHIFT_PROGRAMS, KUBEBUILDER_ASSETS), else those in the cache, else they
-are built, once. `python -m metalshift_lab.programs` does only that.
+are built, once. `metalshift-lab build` does only that.
 """
 
 from __future__ import annotations

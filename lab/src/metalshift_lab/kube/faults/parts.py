@@ -126,62 +126,64 @@ def _fault(
 REGISTRY, IGNITION, VERSIONS, MACHINES = "registry", "ignition", "versions", "machines"
 
 FAULTS = {
-    "registry-down": _fault(REGISTRY, "down", "the registry of the release images refuses connections"),
-    "registry-private": _fault(REGISTRY, "unauthorized", "the registry serves nobody without the right credentials"),
+    "registry-down": _fault(REGISTRY, "down", "the registry of release images refuses connections"),
+    "registry-private": _fault(REGISTRY, "unauthorized", "the registry requires credentials"),
     "release-gone": _fault(
         REGISTRY,
         "missing",
-        "the image of a release is not there any more (who has read it remembers it for hours)",
+        "the release image of a version is removed from the registry (who has read it before caches it for hours)",
         {"version": MUST},
         _a_release,
     ),
-    "release-empty": _fault(REGISTRY, "no-release", "the image of a version is no release", {"version": MUST}),
+    "release-empty": _fault(
+        REGISTRY, "no-release", "the release image of a version does not contain a release", {"version": MUST}
+    ),
     "release-incomplete": _fault(
         REGISTRY,
         "incomplete",
-        "a further release is there, which lacks a component",
+        "the registry has another release, in which a component is missing",
         {"version": MUST, "lacks": "oauth-server"},
     ),
-    "no-payload": _fault(IGNITION, "no-payload", "no Ignition payload is ever made", ANYWHERE),
+    "no-payload": _fault(IGNITION, "no-payload", "no Ignition payload is generated", ANYWHERE),
     "bad-payload": _fault(
         IGNITION,
         "bad-payload",
-        "Ignition payloads cannot be made, and the NodePool says why",
+        "Ignition payloads cannot be generated, and the NodePool says why",
         {**ANYWHERE, "because": "machine-config-operator process failed: exit status 255"},
     ),
     "broken-payload": _fault(IGNITION, "broken-payload", "the Ignition server fails with status 500", ANYWHERE),
     "incomplete": _fault(
         VERSIONS,
         "incomplete",
-        "an operator in the hosted cluster does not become available, and the rollout not complete",
+        "an operator in the hosted cluster does not become available, so the rollout does not complete",
         {**ANYWHERE, "operator": "ingress"},
         _an_operator,
     ),
     "failing-unknown": _fault(
         VERSIONS,
         "failing-unknown",
-        "the cluster version operator does not know whether it fails, which freezes the HostedCluster's status",
+        "the cluster version operator reports Failing as Unknown, which freezes the status of the HostedCluster",
         ANYWHERE,
     ),
     "no-load-balancer": _fault(
-        VERSIONS, "no-load-balancer", "no Service of type LoadBalancer in the hosted cluster gets an address", ANYWHERE
+        VERSIONS, "no-load-balancer", "Services of type LoadBalancer in the hosted cluster get no address", ANYWHERE
     ),
     "not-upgradeable": _fault(
         VERSIONS,
         "not-upgradeable",
-        "the hosted cluster says that its next minor release is not for it",
+        "the hosted cluster reports that it cannot be upgraded to the next minor release",
         {**ANYWHERE, "because": "Cluster operator ingress should not be upgraded"},
     ),
     "remaining-resources": _fault(
         VERSIONS,
         "remaining-resources",
-        "a deletion that shall clean up finds resources that do not go",
+        "a deletion that cleans up cloud resources finds some that cannot be deleted",
         {**ANYWHERE, "resources": "ingress-controllers,loadbalancers,persistent-volumes"},
     ),
     "degraded-nodes": _fault(
         VERSIONS,
         "degraded-nodes",
-        "nodes that are upgraded in place get stuck",
+        "in-place upgrades of nodes do not finish",
         {**ANYWHERE, "because": "unexpected on-disk state validating against rendered-worker"},
     ),
     **{

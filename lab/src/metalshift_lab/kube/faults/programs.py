@@ -82,7 +82,7 @@ def _signalled(lab: Supervisor, name: str, number: signal.Signals) -> list[str]:
 def _pause(lab: Supervisor, words: Words) -> Effect:
     pause = Pause(re.compile(words["name"]))
     chosen = ", ".join(PAUSES.begin(lab, pause))
-    return Effect(f"{chosen} stands still", lambda: PAUSES.end(lab, pause))
+    return Effect(f"{chosen} is frozen", lambda: PAUSES.end(lab, pause))
 
 
 def _kill(lab: Supervisor, words: Words) -> Effect:
@@ -92,7 +92,7 @@ def _kill(lab: Supervisor, words: Words) -> Effect:
 def _down(lab: Supervisor, words: Words) -> Effect:
     name = words["name"]
     lab.keeper.keep_down(name)
-    return Effect(f"{name} is down", lambda: lab.keeper.let_up(name))
+    return Effect(f"{name} is stopped, and not started again", lambda: lab.keeper.let_up(name))
 
 
 def _stutter(lab: Supervisor, words: Words) -> Effect:
@@ -117,7 +117,7 @@ def _stutter(lab: Supervisor, words: Words) -> Effect:
         ended.set()
         thread.join()
 
-    return Effect(f"{chosen} stands still {share:.0%} of the time", cure)
+    return Effect(f"{chosen} is frozen {share:.0%} of the time", cure)
 
 
 def _restart_api(lab: Supervisor, words: Words) -> Effect:
@@ -131,7 +131,7 @@ def _expire_watches(lab: Supervisor, words: Words) -> Effect:
     name = _api_server(lab, words["namespace"])
     revision = Etcd(_etcd_folder(lab, words["namespace"])).forget_history()
     _end(lab, name)
-    return Effect(f"what was before revision {revision} is forgotten, and {name} is started again")
+    return Effect(f"the history before revision {revision} is compacted, and {name} is started again")
 
 
 def _end(lab: Supervisor, name: str) -> None:
@@ -173,33 +173,39 @@ def _of_provider(meaning: str, variable: str, value: str) -> Fault:
 
 FAULTS = {
     "provider-sleeps": _of_provider(
-        "after a failure the provider sleeps as long as the real one, up to 1000 s, however fast the lab is",
+        "after a failure the provider sleeps as long as the real one, up to 1000 s, whatever the lab's speed is",
         "LAB_BACKOFF",
         "real",
     ),
     "provider-releases-twice": _of_provider(
-        "the provider releases a machine once more, 0.4 s after it was through with it", "LAB_RELEASES", "twice"
+        "the provider releases a machine a second time, 0.4 s after the first release", "LAB_RELEASES", "twice"
     ),
     "provider-storms": _of_provider(
-        "the provider looks at a MaasCluster fifty times a second until its control plane is initialised",
+        "the provider reconciles a MaasCluster fifty times a second until its control plane is initialised",
         "LAB_STORMS",
         "yes",
     ),
-    "pause": Fault("a program stands still (a regular expression: etcd, clusters-demo/.*)", _pause, {"name": MUST}),
-    "kill": Fault("a program is killed; it is started again", _kill, {"name": MUST}),
-    "down": Fault("etcd, kube-apiserver or kube-controller-manager has ended and stays away", _down, {"name": MUST}),
+    "pause": Fault(
+        "a program is frozen, but not ended (name is a regular expression: etcd, clusters-demo/.*)",
+        _pause,
+        {"name": MUST},
+    ),
+    "kill": Fault("a program is killed, and the lab starts it again", _kill, {"name": MUST}),
+    "down": Fault(
+        "etcd, kube-apiserver or kube-controller-manager is stopped and not started again", _down, {"name": MUST}
+    ),
     "stutter": Fault(
-        "a program stands still for this share of each period of so many seconds, and so answers late",
+        "a program is frozen for a share of each period (every= seconds), so that it answers late",
         _stutter,
         {"name": API_SERVER, "share": "0.8", "every": "1"},
     ),
     "restart-api": Fault(
-        "the API server is asked to end, and comes again by itself; with namespace= that of a hosted cluster",
+        "the API server ends and is started again; with namespace= that of a hosted cluster",
         _restart_api,
         {"namespace": ""},
     ),
     "watch-expiry": Fault(
-        "all watches end, and the versions they ask for next are too old (410 Gone)",
+        "all watches end, and the resource versions that they continue from are too old (410 Gone)",
         _expire_watches,
         {"namespace": ""},
     ),

@@ -68,7 +68,7 @@ def _quota(lab: Supervisor, words: Words) -> Effect:
 
     # One that nobody has counted yet refuses with another text.
     _or_undone(cure, lambda: _until(f"the count for the quota {name}", counted))
-    return Effect(f"{namespace} may have {hard} {resource} (quota {name})", cure)
+    return Effect(f"{namespace} can have {hard} {resource} at most (quota {name})", cure)
 
 
 # -- admission --------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def _stick(lab: Supervisor, words: Words) -> Effect:
             lab.api, kind.resource, name, namespace, lambda known: [each for each in known if each != FINALIZER]
         )
 
-    return Effect(f"{kind.name} {name} does not go when it is deleted ({FINALIZER})", cure)
+    return Effect(f"{kind.name} {name} has the finalizer {FINALIZER}, which nobody removes", cure)
 
 
 def _finalizers(
@@ -269,12 +269,14 @@ def _finalizers(
 
 FAULTS = {
     "quota": Fault(
-        "a ResourceQuota: a namespace may have no more of something (secrets, services.nodeports, count/pods, …)",
+        "a ResourceQuota limits how many objects of a resource a namespace can have"
+        " (secrets, services.nodeports, count/pods, …)",
         _quota,
         {"namespace": MUST, "resource": "secrets", "hard": "0"},
     ),
     "deny": Fault(
-        "a policy of admission refuses objects of a kind, in one namespace or all, when a CEL expression holds",
+        "an admission policy denies requests for objects of a kind, in one namespace or in all,"
+        " when a CEL expression is true",
         _deny,
         {
             "kind": MUST,

@@ -75,8 +75,8 @@ class Faults:
         if failed:
             with self._lock:
                 self._active = [*(each for each in chosen if each in failed), *self._active]
-            raise ValueError("; ".join(f"{each.name} is not healed: {error}" for each, error in failed.items()))
-        return f"healed: {', '.join(each.name for each in chosen)}" if chosen else "there was no such fault"
+            raise ValueError("; ".join(f"{each.name} could not be ended: {error}" for each, error in failed.items()))
+        return f"healed: {', '.join(each.name for each in chosen)}" if chosen else "this fault is not set"
 
     def active(self) -> list[str]:
         with self._lock:

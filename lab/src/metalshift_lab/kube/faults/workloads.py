@@ -21,7 +21,10 @@ def _hold(lab: Supervisor, words: Words) -> Effect:
 
 def _silence(lab: Supervisor, words: Words) -> Effect:
     held = lab.workloads.hold(words["namespace"], words["name"], silent=True)
-    return Effect(f"nobody looks after {words['namespace']}/{words['name']}", lambda: lab.workloads.release(held))
+    return Effect(
+        f"pods of {words['namespace']}/{words['name']} are neither started nor reported",
+        lambda: lab.workloads.release(held),
+    )
 
 
 def _no_volume(lab: Supervisor, words: Words) -> Effect:
@@ -32,17 +35,17 @@ def _no_volume(lab: Supervisor, words: Words) -> Effect:
 
 FAULTS = {
     "hold": Fault(
-        "the pods of a workload do not run; real programs are stopped",
+        "the pods of a workload do not run; real programs among them are stopped",
         _hold,
         {"name": MUST, "namespace": ".*"},
     ),
     "unreported": Fault(
-        "nobody starts the pods of a workload or says what became of them: its status stays as it is",
+        "the pods of a workload are neither started nor reported: its status does not change",
         _silence,
         {"name": MUST, "namespace": ".*"},
     ),
     "no-volume": Fault(
-        "no volume comes for new claims, and their pods wait; with warning= nobody says why",
+        "new volume claims stay unbound, and their pods wait; with an empty warning= no event says why",
         _no_volume,
         {"namespace": MUST, "warning": NO_VOLUME},
     ),

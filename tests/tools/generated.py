@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import playbook_specs
 from trees import LAB, ROOT, STATE
 
 MODULES = ROOT / "plugins" / "modules"
@@ -141,7 +142,8 @@ def differences() -> list[str]:
         *(f"plugins/action/{name}.py must be a copy of {RUNNER}" for name in sorted(modules - copies)),
         *(f"plugins/action/{name}.py has no module in an action group" for name in sorted(copies - modules)),
         *(f"{module.name} must document its plan as the others do" for module in _without_plan()),
-        *(f"{page.name} is not what the code says" for page, text in _guides().items() if _read(page) != text),
+        *(f"{page.name} is not what the code says" for page, text in _pages().items() if _read(page) != text),
+        *(f"{page.name} of playbooks/argument_specs is of no playbook" for page in playbook_specs.strays()),
     ]
 
 
@@ -156,8 +158,10 @@ def generate() -> None:
         (ACTIONS / f"{name}.py").write_text((ACTIONS / RUNNER).read_text())
     for module in _without_plan():
         module.write_text(_with_plan(module.read_text()))
-    for page, text in _guides().items():
+    for page, text in _pages().items():
         page.write_text(text, encoding="utf-8")
+    for page in playbook_specs.strays():
+        page.unlink()
 
 
 def _without_plan() -> list[Path]:
@@ -171,6 +175,10 @@ def _with_plan(text: str) -> str:
     head, start, rest = text.partition('RETURN = r"""\n')
     returned, end, code = rest.partition('"""\n')
     return head + start + returned.partition("\nplan:\n")[0].rstrip("\n") + "\n" + PLAN + end + code
+
+
+def _pages() -> dict[Path, str]:
+    return {**_guides(), **playbook_specs.pages()}
 
 
 def _guides() -> dict[Path, str]:

@@ -84,11 +84,3 @@ def test_every_task_on_a_cluster_that_is_there_names_the_same_credentials() -> N
 @pytest.mark.parametrize("secret", ["pull_secret", "provider_maas_api_key"])
 def test_secrets_are_not_shown(secret: str) -> None:
     assert OPTIONS[f"{PREFIX}{secret}"]["no_log"] is True
-
-
-def test_the_playbook_takes_the_same_variables() -> None:
-    playbook = options(COLLECTION / "playbooks/argument_specs/create_hosted_cluster.yml")
-    removal = {f"{PREFIX}{option}" for option in ("state", *REMOVAL_OPTIONS, *CREDENTIALS_OPTION)}
-    assert {name for name in playbook if name.startswith(PREFIX)} == set(OPTIONS) - removal
-    pools = f"{PREFIX}node_pools"
-    assert playbook[pools] == OPTIONS[pools]

@@ -12,8 +12,6 @@ import yaml
 
 COLLECTION = Path(__file__).resolve().parents[2]
 ROLE = COLLECTION / "roles" / "lxd_host"
-# They differ from machine to machine, and belong into the inventory.
-OF_ONE_MACHINE = {"lxd_host_machine", "lxd_host_name", "lxd_host_address", "lxd_host_kubernetes_node"}
 
 
 def options(path: Path) -> dict[str, Any]:
@@ -34,9 +32,3 @@ def test_every_default_is_documented_as_it_is() -> None:
     assert defaults.keys() == OPTIONS.keys()
     assert defaults.pop("lxd_host_machine") == "{{ inventory_hostname }}"
     assert {name: OPTIONS[name].get("default") for name in defaults} == defaults
-
-
-def test_the_playbook_takes_the_variables_that_many_machines_share() -> None:
-    playbook = options(COLLECTION / "playbooks" / "argument_specs" / "lxd_hosts.yml")
-    taken = {name: option for name, option in playbook.items() if name.startswith("lxd_host_")}
-    assert taken == {name: option for name, option in OPTIONS.items() if name not in OF_ONE_MACHINE}

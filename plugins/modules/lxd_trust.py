@@ -208,8 +208,6 @@ def converge(task: Task) -> Result:
         raise invalid(f"min_validity must be 0 or more, not {options['min_validity']}.")
     if options["type"] == "certificate":
         return run(CertificateEngine(task), task)
-    if not options["name"].strip():
-        raise invalid("name is empty, and a token is known by it.")
     for name in OF_CERTIFICATES:
         if options[name]:
             raise invalid(f"{name} is about certificates, and type is token.")

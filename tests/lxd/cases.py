@@ -425,7 +425,7 @@ WRONG += [
     ),
     Wrong("lxd_trust", {"token": "a", "password": "b"}, "mutually exclusive: token|password"),
     Wrong("lxd_trust", {"type": "token", "name": "NAME", "token": "abc"}, "token is about certificates, and type is"),
-    Wrong("lxd_trust", {"type": "token", "name": " "}, "name is empty, and a token is known by it."),
+    Wrong("lxd_trust", {"type": "token", "name": " "}, "name must not be empty."),
     Wrong("lxd_trust", {"type": "token", "name": "NAME", "min_validity": -1}, "min_validity must be 0 or more, not -1"),
     Wrong("lxd_trust", {"state": "absent"}, "cannot be removed: it is the one with which LXD at", kind="conflict"),
 ]

@@ -51,15 +51,18 @@ class Certificate:
     @property
     def is_authority(self) -> bool:
         """Whether it vouches for others."""
+        # Not in the try: without the library there is no x509 that its clause could name.
+        certificate = self._parsed
         try:
-            return bool(self._parsed.extensions.get_extension_for_class(x509.BasicConstraints).value.ca)
+            return bool(certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca)
         except (x509.ExtensionNotFound, ValueError):
             return False
 
     @property
     def public_key(self) -> bytes:
+        certificate = self._parsed
         try:
-            return _public(self._parsed.public_key())
+            return _public(certificate.public_key())
         except (ValueError, UnsupportedAlgorithm):
             raise _unreadable(self.option) from None
 

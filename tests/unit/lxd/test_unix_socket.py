@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import ATTEMPTS, Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import LxdConnection
-from unit.lxd.conftest import Play, hello, refused, said
+from unit.lxd.conftest import Papers, Play, hello, refused, said
 from unit.scripted_maas import Call, FakeClock, ScriptedMaas
 
 Start = Callable[..., tuple[Lxd, ScriptedMaas]]
@@ -143,6 +143,12 @@ def test_a_module_needs_nothing_but_the_standard_library(lxd: Start, tmp_path: P
     )
     told = alone(tmp_path, "lxd_project", {"name": "maas", "state": "present"})
     assert (told.get("msg"), told["changed"]) == (None, True)
+
+
+def test_the_library_that_reads_certificates_is_named_where_it_is_missing(papers: Papers, tmp_path: Path) -> None:
+    where = {**papers.params, "lxd_endpoint": "https://127.0.0.1:9"}
+    told = alone(tmp_path, "lxd_project", {**where, "name": "maas", "state": "present"})
+    assert told["msg"].startswith("The Python library cryptography is missing on "), told["msg"]
 
 
 def alone(folder: Path, module: str, params: dict[str, Any]) -> dict[str, Any]:

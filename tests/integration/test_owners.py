@@ -10,12 +10,18 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.machines import (
+    MachineReturn,
+    NotedMachine,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker, mark
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import MachineOwner
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import WALL_CLOCK, Clock
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     HOSTED_CLUSTERS,
     HOSTED_CONTROL_PLANES,
@@ -46,6 +52,35 @@ def task(
 
 def held(sim: Simulator, name: str, **more: Any) -> str:
     return str(sim.machine(name, status="Deployed", zone="az1", **more).system_id)
+
+
+OURS = MachineOwner("ours", "all that is known of it fits")
+
+
+@pytest.mark.parametrize(
+    ("status", "marks", "more", "outcome", "released"),
+    [
+        ("Deployed", MARKS, {}, "ready", True),
+        ("Releasing failed", MARKS, {}, "ready", True),
+        # Without a mark nobody knows whose it is by now.
+        ("Deployed", {}, {"unmarked": True}, "held", False),
+        ("Releasing failed", {}, {}, "failed", False),
+        ("Releasing failed", OTHER, {}, "taken", False),
+        ("Deployed", OTHER, {}, "taken", False),
+    ],
+    ids=str,
+)
+def test_only_what_bears_the_mark_of_the_cluster_is_released_for_it(
+    sim: Simulator, status: str, marks: dict[str, str], more: dict[str, Any], outcome: str, released: bool
+) -> None:
+    """With force, when what named the machine may be gone."""
+    machine = sim.machine("a", status=status, annotations=marks)
+    one = NotedMachine(machine.system_id, "a", "np", status, OURS, "m1", **more)
+    given = task(sim, wait=True, wait_timeout=0.2, wait_sleep=0.05)
+    back = MachineReturn(given, Patience.of(given), f"{NAMESPACE}/{NAME}", release=True)
+    sim.requests.clear()
+    [found] = back.until_free([one])
+    assert (found.outcome, [entry.op for entry in sim.requests.writes()]) == (outcome, ["release"] * released)
 
 
 def test_marking_is_one_listing_and_a_request_for_each_machine_and_then_nothing(sim: Simulator) -> None:

@@ -53,6 +53,12 @@ def noted(verdict: str = "ours", **more: Any) -> NotedMachine:
             "hosted cluster clusters/prod has it by now",
         ),
         (machine(13, status_message="No power."), noted(), "failed", "it is in Releasing failed (No power)"),
+        (
+            machine(13, workload_annotations={"metalshift_cluster": "clusters/prod"}),
+            noted(),
+            "taken",
+            "hosted cluster clusters/prod has it by now",
+        ),
         (machine(6), noted("foreign"), "left_alone", "why"),
         (machine(6, **MARK), noted("unsure"), "left_alone", "why"),
         (

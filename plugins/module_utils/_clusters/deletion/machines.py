@@ -130,10 +130,12 @@ def outcome_of(machine: Mapping[str, Any] | None, one: NotedMachine, cluster: st
         return "leaving", f"it is {status.label}"
     if status not in HELD or not machine.get("owner"):
         return "ready", f"it is {status.label}"
+    marked = str((machine.get("workload_annotations") or {}).get(CLUSTER) or "")
+    if marked not in ("", cluster):
+        return "taken", f"{holder(machine)} has it by now"
     said = str(machine.get("status_message") or "").rstrip(".")
     if status in (Status.FAILED_RELEASING, Status.FAILED_DISK_ERASING):
         return "failed", f"it is in {status.label}" + (f" ({said})" if said and said != status.label else "")
-    marked = str((machine.get("workload_annotations") or {}).get(CLUSTER) or "")
     if marked == cluster:
         return "held", f"it is still {status.label}"
     if one.unmarked:

@@ -4,19 +4,26 @@
 
 from __future__ import annotations
 
+import os
+import queue
+import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chaos.assassin import COMMITTED, HELD, Door
-from chaos.runs import Run
+from chaos.runs import Run, playbook
+from chaos.test_lost_runs import LONGEST, SIGNALS, assert_gone, children, mortal
 from integration.vm_hosts import Hosts
 from metalshift_lab.simulator import Simulator
 from metalshift_lab.simulator.http import Request, Response
+
+__all__ = ["mortal"]
 
 WAYS = ("maas", "lxd")
 SIZE = {"cores": 2, "memory": "2GiB", "disks": [{"size": "8GB"}, {"size": "1GB"}]}
@@ -132,6 +139,40 @@ def test_a_host_whose_evacuation_is_killed_at_every_third_request_is_left_by_ano
         assert not {*wish["evacuate"]} & {*hosts.in_lxd.values()}, f"request {at}"
         assert len(hosts.volumes) == len(ADDRESSES), f"request {at}"
     assert dead >= leaves // 3 - 4
+
+
+@pytest.mark.parametrize(
+    ("via", "end"),
+    [
+        pytest.param(via, end, id=f"{via}-{end.name}", marks=() if often else pytest.mark.thorough)
+        for turn, via in enumerate(WAYS)
+        for place, end in enumerate(SIGNALS)
+        for often in [place == turn]
+    ],
+)
+def test_a_set_whose_playbook_has_died_makes_nothing_more(
+    hosts: Hosts, door: Door, tmp_path: Path, via: str, end: signal.Signals
+) -> None:
+    """A lost terminal ends ansible-playbook alone; its worker has a session of its own."""
+    number = requests_of(hosts, door, via, WISH)
+    complete(hosts, door, via, ABSENT)
+    reach = {"maas_endpoint": door.url, "maas_api_key": hosts.sim.api_key}
+    process = playbook(tmp_path, {"metalshift.maas.vm_set": {**hosts.reach(via), **reach, **HASTE, **WISH}})
+    struck: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
+
+    def strike() -> None:
+        workers = children(process.pid)
+        os.kill(process.pid, end)
+        process.wait(LONGEST)
+        struck.put(workers)
+
+    door.kill(strike, number // 2, COMMITTED)
+    output, _none = process.communicate(timeout=60)
+    assert process.returncode == -end, output
+    assert_gone(struck.get(timeout=LONGEST))
+    door.spare()
+    complete(hosts, door, via, ABSENT)
+    assert_nothing_left(hosts, f"{via}, {end.name}")
 
 
 @pytest.mark.parametrize("via", WAYS)

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -117,3 +119,39 @@ def test_a_machine_that_is_marked_as_somebody_elses_is_paused_and_goes_without_a
     theirs = maas.get(f"machines/{system_id}/")
     assert (theirs["status_name"], theirs["workload_annotations"]) == ("Deployed", marks)
     maas.post(f"machines/{system_id}/", op="release")
+
+
+AGAIN = re.compile(r"again in ([0-9.]+) s")
+# What one sleeps for after a dozen failures; a task that wakes the provider looks each half minute.
+LONG_SLEEP = 60.0
+
+
+def sleeps(lab: Lab) -> float:
+    """For how long the provider has said last that it sleeps."""
+    logs = sorted(lab.folder.rglob("*capi-provider*.log"))
+    said = [AGAIN.findall(log.read_text()) for log in logs if PLACE in str(log)]
+    return max((float(each[-1]) for each in said if each), default=0.0)
+
+
+def test_a_provider_that_sleeps_after_a_fault_is_woken_when_maas_is_well(hosted: Hosted) -> None:
+    """It pauses up to 1000 s, doubling: after an hour of trouble a machine that is there would not be asked for."""
+    lab = hosted.lab
+    assert not pool(hosted, replicas=0).failed
+    lab.fault("provider-sleeps")
+    lab.fault("maas-error", op="allocate")
+    waits: list[Outcome] = []
+    run_beside = Thread(target=lambda: waits.append(pool(hosted, replicas=1)))
+    run_beside.start()
+    try:
+        slept = lab.until("the provider sleeps for long", lambda: (found := sleeps(lab)) >= LONG_SLEEP and found, 200)
+        lab.heal("maas-error")
+        healed = time.monotonic()
+        lab.until("it has asked again", lambda: any("providerID" in body["spec"] for body in maas_machines(lab)), 120)
+        assert time.monotonic() - healed < slept
+    finally:
+        lab.heal("maas-error")
+        lab.heal("provider-sleeps")
+        run_beside.join()
+    [done] = waits
+    assert not done.failed, done.msg
+    assert any("touched" in line and "so that the provider looks at it again" in line for line in done.screen.shown)

@@ -30,6 +30,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec, what_is_wrong
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task, carry_out, without
 from ansible_collections.metalshift.maas.plugins.plugin_utils._progress import host_of, item_of, progress
+from ansible_collections.metalshift.maas.plugins.plugin_utils._run_plan import note
 from ansible_collections.metalshift.maas.plugins.plugin_utils._variables import renamed, sentences_renamed, variables
 
 display = Display()
@@ -64,6 +65,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             said.update(self._run_here(task_vars or {}))
             if not _invocation_is_wanted(task_vars or {}):
                 del said["invocation"]
+        note(said)
         return said
 
     def _must_be_a_module(self) -> bool:

@@ -35,6 +35,7 @@ EXAMPLES = {
     "claims_guide.rst 1": SIMULATOR,
     "failures_guide.rst 1": SIMULATOR,
     "getting_started_guide.rst 1": SIMULATOR,
+    "getting_started_guide.rst 2": SIMULATOR,
     "machines_guide.rst 1": SIMULATOR,
     "hosted_clusters_guide.rst 1": LAB,
     "hosted_clusters_guide.rst 2": LAB,

@@ -80,6 +80,7 @@ BEFORE: Mapping[str, Callable[[Simulator, Path], Words]] = {
     "control_plane_vms/README.md 1": three_hosts_and_a_domain,
     "failures_guide.rst 1": nothing,
     "getting_started_guide.rst 1": nothing,
+    "getting_started_guide.rst 2": racks,
     "lxd_maintenance/README.md 1": three_hosts_with_vms,
     "machines_guide.rst 1": nothing,
     "networks_guide.rst 1": control_planes,

@@ -6,6 +6,9 @@ import hashlib
 from typing import Any
 
 import pytest
+import requests
+
+from metalshift_lab.simulator import Simulator
 
 CONTENT = b"an image" * 1000
 IMAGE = {"name": "custom/lab", "architecture": "amd64/generic", "filetype": "tgz"}
@@ -89,3 +92,67 @@ def test_a_file_has_one_size(maas: Any) -> None:
     declare(maas)
     refused = declare(maas, name="custom/other", size="1")
     assert refused.text == "File already exists with sha256 that is of different size."
+
+
+def selected(maas: Any, source: int, release: str, *arches: str) -> Any:
+    form = {"os": "ubuntu", "release": release, "arches": list(arches), "subarches": ["*"], "labels": ["*"]}
+    return maas("POST", f"boot-sources/{source}/selections/", form)
+
+
+def test_a_new_maas_has_a_boot_source_with_a_selection(maas: Any) -> None:
+    (source,) = maas("GET", "boot-sources/").json()
+    assert source["url"] == "http://images.maas.io/ephemeral-v3/stable/"
+    (selection,) = maas("GET", f"boot-sources/{source['id']}/selections/").json()
+    assert (selection["os"], selection["release"], selection["arches"]) == ("ubuntu", "noble", ["amd64"])
+    assert maas("GET", selection["resource_uri"].removeprefix("/MAAS/api/2.0/")).json() == selection
+
+
+def test_what_is_selected_is_there_after_an_import(maas: Any, sim: Simulator) -> None:
+    (source,) = (each["id"] for each in maas("GET", "boot-sources/").json())
+    assert "ubuntu/bionic" not in names(maas)
+    made = selected(maas, source, "bionic", "amd64")
+    assert made.status_code == 201
+    maas("POST", "boot-resources/?op=import")
+    assert maas("GET", "boot-resources/?op=is_importing").json() is True
+    sim.forward(10)
+    assert maas("GET", "boot-resources/?op=is_importing").json() is False
+    assert names(maas)["ubuntu/bionic"] == ["amd64/ga-18.04"]
+    path = f"boot-sources/{source}/selections/{made.json()['id']}/"
+    assert maas("PUT", path, {"arches": ["*"]}).json()["arches"] == ["*"]
+    assert maas("DELETE", path).status_code == 204
+    assert maas("GET", path).status_code == 404
+
+
+def names(maas: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for image in maas("GET", "boot-resources/").json():
+        found.setdefault(image["name"], []).append(image["architecture"])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("release", "arch", "field", "message"),
+    [
+        ("nosuch", "amd64", "os", "OS ubuntu with release nosuch has no available images for download"),
+        ("jammy", "mips", "arches", "No available images to download for ['mips']"),
+        (
+            "noble",
+            "amd64",
+            "__all__",
+            "Boot source selection with this Boot source, Os and Release already exists.",
+        ),
+    ],
+)
+def test_a_selection_that_the_index_does_not_have_is_refused(
+    maas: Any, release: str, arch: str, field: str, message: str
+) -> None:
+    (source,) = (each["id"] for each in maas("GET", "boot-sources/").json())
+    answer = selected(maas, source, release, arch)
+    assert (answer.status_code, answer.json()) == (400, {field: [message]})
+
+
+def test_recordings_find_no_boot_source_after_a_reset(sim: Simulator, maas: Any) -> None:
+    requests.post(f"{sim.control_url}/reset", timeout=10)
+    assert maas("GET", "boot-sources/").json() == []
+    requests.post(f"{sim.control_url}/reset?boot_source=1", timeout=10)
+    assert len(maas("GET", "boot-sources/").json()) == 1

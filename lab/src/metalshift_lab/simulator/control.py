@@ -51,8 +51,9 @@ def _machine(world: World, values: Values) -> Machine:
     return node
 
 
-def reset(world: World, _values: Values) -> dict[str, Any]:
-    world.reset()
+def reset(world: World, values: Values) -> dict[str, Any]:
+    """As recordings of MAAS expect it: without a boot source, unless `boot_source=1` asks for the one of a new MAAS."""
+    world.reset(boot_source=values.get("boot_source") == "1")
     return {}
 
 

@@ -706,6 +706,17 @@ class BootSource:
 
 
 @dataclass(eq=False)
+class BootSourceSelection:
+    id: int
+    source: BootSource
+    os: str
+    release: str
+    arches: list[str]
+    subarches: list[str]
+    labels: list[str]
+
+
+@dataclass(eq=False)
 class VMHost:
     id: int
     name: str

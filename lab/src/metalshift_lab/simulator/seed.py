@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from metalshift_lab.simulator.model import (
     VLAN,
@@ -12,6 +13,8 @@ from metalshift_lab.simulator.model import (
     BootFile,
     BootResource,
     BootSet,
+    BootSource,
+    BootSourceSelection,
     Controller,
     Domain,
     Fabric,
@@ -30,10 +33,17 @@ from metalshift_lab.simulator.model import (
 )
 from metalshift_lab.simulator.state import State
 
+# Where a new MAAS has its images from. What is not there to be imported is left out of the index.
+IMAGES_HOST = "images.maas.io"
+SOURCE_URL = f"http://{IMAGES_HOST}/ephemeral-v3/stable/"
+KEYRING = "/usr/share/keyrings/ubuntu-cloudimage-keyring.gpg"
+ARCHES = ("amd64", "arm64")
 ADMIN, INTERNAL_USER = "admin", "MAAS"
 RACK_HOSTNAME, RACK_MAC, RACK_IP = "region1", "52:54:00:99:00:02", "10.99.0.2"
 MACHINE_SUBNET = "10.99.0.0/24"
 CUSTOM_IMAGE = "custom-img"
+# What the index offers beside the releases that are there from the start, with their kernels.
+OFFERED = {"bionic": ("ga-18.04",), "questing": ("ga-25.10",)}
 UBUNTU = {"focal": ("ga-20.04",), "jammy": ("ga-22.04", "hwe-22.04"), "noble": ("ga-24.04", "hwe-24.04")}
 IMAGE_VERSION, FILE_SIZE = "20260801", 512
 SYNCED_FILES = (("squashfs", "squashfs"), ("boot-kernel", "boot-kernel"), ("boot-initrd", "boot-initrd"))
@@ -176,18 +186,8 @@ def _script(
 
 def _images(state: State) -> None:
     for series, kernels in UBUNTU.items():
-        for arch in ("amd64", "arm64"):
-            for kernel in kernels:
-                _image(
-                    state,
-                    type="Synced",
-                    name=f"ubuntu/{series}",
-                    architecture=f"{arch}/{kernel}",
-                    kernels=["generic", kernel],
-                    subarches=f"generic,{kernel}",
-                    platform="generic",
-                    supported_platforms="generic",
-                )
+        for arch in ARCHES:
+            add_ubuntu(state, series, arch, kernels)
     _image(
         state,
         type="Synced",
@@ -198,6 +198,33 @@ def _images(state: State) -> None:
         supported_platforms="generic",
     )
     _image(state, type="Uploaded", name=CUSTOM_IMAGE, architecture="amd64/generic", base_image="ubuntu/jammy")
+
+
+def add_boot_source(state: State) -> None:
+    """What a new MAAS begins with: its source, and the release of Ubuntu that it commissions with."""
+    source = state.boot_sources.make(
+        BootSource, url=SOURCE_URL, keyring_filename=KEYRING, created=state.now, updated=state.now
+    )
+    chosen = {"os": "ubuntu", "release": str(CONFIG["commissioning_distro_series"])}
+    state.boot_selections.make(
+        BootSourceSelection, source=source, **chosen, arches=["amd64"], subarches=["*"], labels=["*"]
+    )
+
+
+def add_ubuntu(state: State, series: str, arch: str, kernels: Sequence[str]) -> None:
+    """The images of one release, one for each kernel; those that are there stay."""
+    for kernel in kernels:
+        wanted = {"name": f"ubuntu/{series}", "architecture": f"{arch}/{kernel}"}
+        if state.boot_resources.first(**wanted) is None:
+            _image(
+                state,
+                **wanted,
+                type="Synced",
+                kernels=["generic", kernel],
+                subarches=f"generic,{kernel}",
+                platform="generic",
+                supported_platforms="generic",
+            )
 
 
 def _image(state: State, **values: object) -> None:

@@ -21,6 +21,7 @@ from metalshift_lab.simulator.model import (
     BootResource,
     BootSet,
     BootSource,
+    BootSourceSelection,
     CacheSet,
     Controller,
     Device,
@@ -172,6 +173,7 @@ class State:
     boot_sets: Table[BootSet] = field(default_factory=lambda: Table("BootResourceSet"))
     boot_files: Table[BootFile] = field(default_factory=lambda: Table("BootResourceFile"))
     boot_sources: Table[BootSource] = field(default_factory=lambda: Table("BootSource"))
+    boot_selections: Table[BootSourceSelection] = field(default_factory=lambda: Table("BootSourceSelection"))
     vm_hosts: Table[VMHost] = field(default_factory=lambda: Table("Pod"))
     virtual_machines: Table[VirtualMachine] = field(default_factory=lambda: Table("VirtualMachine"))
     files: Table[StoredFile] = field(default_factory=lambda: Table("FileStorage"))

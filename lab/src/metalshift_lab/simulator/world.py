@@ -50,7 +50,7 @@ class World:
         self.nonces: oauth.Nonces
         self.reset()
 
-    def reset(self) -> None:
+    def reset(self, *, boot_source: bool = True) -> None:
         """The seed state; no faults, nothing advances. The admin's key stays what it was, and so does the log."""
         with self.lock:
             self.close()
@@ -62,6 +62,8 @@ class World:
             self.set_version(self.first_version)
             self.state.extra["lxd opener"] = self._open_lxd
             seed.fill(self.state, self.admin_key)
+            if boot_source:
+                seed.add_boot_source(self.state)
             lxd.add_server(self.state, lxd.Server())
             self.faults.clear()
 

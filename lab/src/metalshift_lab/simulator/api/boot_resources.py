@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from metalshift_lab.simulator import images
+from metalshift_lab.simulator import images, seed
+from metalshift_lab.simulator.api import boot_sources
 from metalshift_lab.simulator.errors import BadRequest, ServerError
 from metalshift_lab.simulator.http import NO_CONTENT, Json, Request, text
 from metalshift_lab.simulator.routing import delete, get, post, put, resource
+from metalshift_lab.simulator.state import State
 
 TYPES = {"synced": "Synced", "uploaded": images.UPLOADED}
 IMPORTING = "importing images"
@@ -36,17 +38,24 @@ class BootResources:
 
     @post("import", admin=True)
     def start_import(self, request: Request) -> Any:
-        """Without a boot source there is nothing to do."""
+        """Without a boot source there is nothing to do; nothing is downloaded, and so all is there when it ends."""
         state = request.state
         if len(state.boot_sources):
             state.extra[IMPORTING] = True
-            state.engine.later(IMPORT_SECONDS, lambda: state.extra.update({IMPORTING: False}))
+            state.engine.later(IMPORT_SECONDS, lambda: _imported(state))
         return text("Import of boot resources started")
 
     @post("stop_import", admin=True)
     def stop_import(self, request: Request) -> Any:
         request.state.extra[IMPORTING] = False
         return text("Import of boot resources is being stopped")
+
+
+def _imported(state: State) -> None:
+    for selection in state.boot_selections if state.extra.get(IMPORTING) else ():
+        for arch in boot_sources.arches_of(selection):
+            seed.add_ubuntu(state, selection.release, arch, boot_sources.INDEX[selection.release])
+    state.extra[IMPORTING] = False
 
 
 @resource("boot-resources/{id}/")

@@ -132,7 +132,7 @@ options:
       - An empty value removes a key; keys that are not named stay. Keys that begin with C(metalshift_) are reserved.
     type: dict
   architecture:
-    description: The architecture, such as V(amd64) or V(arm64/generic). Needed to enlist.
+    description: The architecture, such as V(amd64) or V(arm64/generic). Needed to enlist, unless O(power_type=ipmi).
     type: str
     aliases: [arch]
   min_hwe_kernel:

@@ -301,7 +301,7 @@ def chosen(task: Task) -> tuple[list[Machine], list[str]]:
         if not task.check:
             said = f"No machine can be looked for so: {failure.reason}"
             raise replace(failure, message=said, hint="Check the spelling, or make it first.") from failure
-        return [], [*warnings, f"No machine fits yet: {failure.reason}"]
+        return [], [*warnings, f"MAAS does not have all of it yet: {failure.reason}"]
 
 
 def word_of(machine: Machine) -> str:

@@ -128,6 +128,7 @@ POOLS = NamedObjects(
     fields=("description",),
     by_id=True,
     may_be_removed=may_be_removed,
+    name_rule="A name has letters, digits, spaces, _ and -, and begins with a letter, a digit or _.",
 )
 
 

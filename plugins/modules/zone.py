@@ -116,6 +116,7 @@ ZONES = NamedObjects(
     item="zones/{}/",
     fields=("description",),
     may_be_removed=may_be_removed,
+    name_rule="A name has letters, digits, spaces, _ and -, and begins with a letter, a digit or _.",
 )
 
 

@@ -190,4 +190,4 @@ def test_a_plain_user_cannot_link_machines(sim: Simulator) -> None:
     two_nics(sim)
     done = run_task(sim, "interface_link", {**STATIC, "maas_api_key": plain_user(sim)})
     assert done["failure"]["kind"] == "forbidden"
-    assert done.msg.startswith("eth1 of node-1 cannot be linked: MAAS refuses with 403")
+    assert done.msg.startswith("eth1 of node-1 cannot be linked: MAAS refuses (")

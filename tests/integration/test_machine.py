@@ -633,5 +633,5 @@ def test_a_machine_is_enlisted_by_ipmi_without_mac_addresses(sim: Simulator) -> 
 def test_a_misspelt_power_parameter_is_refused_by_its_name(sim: Simulator) -> None:
     sim.machine("node-1")
     done = run_task(sim, "machine", {"machines": ["node-1"], "power_parameters": {"power_pas": "sesame"}})
-    assert "power_parameters: Unknown parameter(s): power_pas" in done.msg
+    assert "power_type ipmi has no parameter power_pas; it has " in done.msg
     assert "sesame" not in str(done.result)

@@ -68,7 +68,7 @@ def test_an_unknown_name_in_a_filter_is_told_alike(rack: Simulator, option: str,
     """MAAS itself ignores one in not_tags, and so finds the very machines that were to be left out."""
     came = run_task(rack, "machine_info", {option: ["nowhere"]}, check=check)
     if check:
-        assert (came["machines"], came["warnings"]) == ([], [f"No machine fits yet: {told}"])
+        assert (came["machines"], came["warnings"]) == ([], [f"MAAS does not have all of it yet: {told}"])
     else:
         assert came.msg == f"No machine can be looked for so: {told} Check the spelling, or make it first."
 
@@ -106,4 +106,4 @@ def test_full_is_all_that_maas_says(rack: Simulator) -> None:
 def test_in_check_mode_what_is_not_made_yet_chooses_nothing(rack: Simulator) -> None:
     came = run_task(rack, "machine_info", {"zone": ["az9"]}, check=True)
     assert came["machines"] == []
-    assert came["warnings"] == ["No machine fits yet: zone: No such zone(s): az9."]
+    assert came["warnings"] == ["MAAS does not have all of it yet: zone: No such zone(s): az9."]

@@ -55,7 +55,7 @@ def test_check_mode_accepts_a_zone_that_an_earlier_task_would_have_made(nine: Si
     foreseen = web(nine, 2, zones=["az9"], check=True)
     assert not foreseen.failed
     assert foreseen["summary"] == {"deployed": 2}
-    assert foreseen["warnings"][0] == "No machine fits yet: zone: No such zone(s): az9."
+    assert foreseen["warnings"][0] == "MAAS does not have all of it yet: zone: No such zone(s): az9."
     assert web(nine, 2, zones=["az9"]).msg == (
         "MAAS does not take what the claim web asks for: zone: No such zone(s): az9. "
         "Check the spelling, or make it first."
@@ -404,7 +404,7 @@ def test_what_cannot_be_deployed_is_found_before_anything_is_taken(
     done = web(nine, 3, check=check, **options)
     if check and "not_tags" in options:
         # An earlier task may be the one that makes it.
-        assert done["warnings"][0] == "No machine fits yet: not_tags: No such tag(s): 'quaratine'."
+        assert done["warnings"][0] == "MAAS does not have all of it yet: not_tags: No such tag(s): 'quaratine'."
     else:
         assert done.failed
         assert told in done.msg

@@ -96,7 +96,9 @@ def test_without_diff_none_is_given(sim, tmp_path, options, way):
 
 def test_a_failure_is_one_sentence_on_every_way(sim, tmp_path, options, way):
     played = run_playbook(tmp_path, [{ZONE: {**options, "name": "a!b"}, **way}])
-    assert assert_one_sentence(played) == "MAAS refused POST zones/: name: Enter a valid value."
+    assert assert_one_sentence(played).startswith(
+        "zone a!b cannot be created: MAAS refuses (name: Enter a valid value). A name has letters"
+    )
     assert played.results[-1]["failure"]["fields"] == {"name": ["Enter a valid value."]}
 
 

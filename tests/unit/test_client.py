@@ -287,7 +287,7 @@ def test_a_lost_answer_is_looked_up_and_the_write_repeated_when_it_did_not(play,
 def test_a_lost_answer_that_cannot_be_looked_up_is_said_to_be_uncertain(play, client, clock, trouble):
     server = play(Call("POST machines/", **trouble))
     maas = client(server)
-    with pytest.raises(Failure, match=r"The answer to POST machines/ op=allocate was lost") as caught:
+    with pytest.raises(Failure, match=r"MAAS was asked to allocate a machine, and its answer was lost") as caught:
         maas.post("machines/", op="allocate")
     assert caught.value.kind == "uncertain"
     assert maas.wrote

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import Proxy
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection, endpoint
 from unit.scripted_maas import Call, html
 
@@ -135,7 +136,8 @@ def test_a_time_out_that_is_none_is_refused(seconds):
     ],
 )
 def test_the_proxy_is_the_one_of_the_environment(environment, proxy):
-    assert connection(environment).proxies == ({"http": proxy} if proxy else {})
+    found = connection(environment).proxy
+    assert (found.url if found else None) == proxy
 
 
 @pytest.mark.parametrize(
@@ -151,23 +153,31 @@ def test_the_proxy_is_the_one_of_the_environment(environment, proxy):
     ],
 )
 def test_no_proxy_knows_addresses_and_networks(url, no_proxy):
-    assert connection({"http_proxy": "http://p", "no_proxy": no_proxy}, maas_endpoint=url).proxies == {}
+    assert connection({"http_proxy": "http://p", "no_proxy": no_proxy}, maas_endpoint=url).proxy is None
 
 
 def test_requests_go_through_the_proxy(play, client):
     proxy = play(Call("GET version/", json={"version": "3.6.5"}))
-    maas = client("http://maas.invalid/MAAS", proxies={"http": proxy.url.removesuffix("/MAAS")})
+    maas = client("http://maas.invalid/MAAS", proxy=Proxy(proxy.url.removesuffix("/MAAS"), "http_proxy"))
     assert maas.capabilities.text == "3.6.5"
     assert proxy.seen[0].target == "http://maas.invalid/MAAS/api/2.0/version/"
 
 
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "://", "nonsense://x", "http://[::1", "http://a b:c"])
 def test_a_broken_proxy_setting_is_one_sentence_and_nothing_was_written(client, proxy):
-    maas = client("http://maas.invalid/MAAS", proxies={"http": proxy})
+    maas = client("http://maas.invalid/MAAS", proxy=Proxy(proxy, "http_proxy"))
     with pytest.raises(Failure) as caught:
         maas.post("zones/", {"name": "az1"})
     assert caught.value.kind == "unreachable"
+    assert "of the environment variable http_proxy" in caught.value.message
+    assert "http_proxy" in caught.value.hint
     assert not maas.wrote
+
+
+def test_a_proxy_is_named_without_its_password():
+    found = connection({"HTTP_PROXY": "http://jo:s3cret@proxy:3128/"}).proxy
+    assert str(found) == "the proxy proxy:3128 of the environment variable HTTP_PROXY"
+    assert "s3cret" not in repr(found)
 
 
 # -- certificates ----------------------------------------------------------------------------------

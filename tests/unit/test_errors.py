@@ -13,6 +13,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names i
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, carry_out
 from ansible_collections.metalshift.maas.plugins.module_utils._kube import connection as kube
+from ansible_collections.metalshift.maas.plugins.module_utils._maas import errors
 from unit.scripted_maas import Call, html
 
 SIGNATURE_BODY = (
@@ -27,20 +28,24 @@ SIGNATURE_BODY = (
         (Call("GET x/", 400, json={"__all__": ["No.", "Never."]}), "rejected", "No. Never."),
         (Call("GET x/", 400, json={"a": "text"}), "rejected", "a: text"),
         (Call("GET x/", 400, text="No provided name!"), "rejected", "No provided name!"),
-        (Call("GET x/", 400, text="{}"), "rejected", "status 400 without a reason"),
+        (Call("GET x/", 400, text="{}"), "rejected", "it does not say why (status 400)"),
         (Call("GET x/", 400, text='{"broken": '), "rejected", '{"broken":'),
         (Call("GET x/", 403, text="This method is reserved for admin users."), "forbidden", "This method is reserved"),
-        (Call("GET x/", 403, text=""), "forbidden", "status 403 without a reason"),
+        (Call("GET x/", 403, text=""), "forbidden", "it does not say why (status 403)"),
         (Call("GET x/", 404, text="No Zone matches the given query."), "not_found", "No Zone matches"),
         (Call("GET x/", 404, text="IP address is already in use."), "not_found", "IP address is already in use."),
-        (Call("GET x/", 404, text="", headers={"X-MAAS-API-Hash": "bd3008"}), "not_found", "status 404 without"),
+        (
+            Call("GET x/", 404, text="", headers={"X-MAAS-API-Hash": "bd3008"}),
+            "not_found",
+            "it does not say why (status 404)",
+        ),
         (Call("GET x/", 404, text="Unknown API endpoint: /MAAS/api/2.0/x/."), "unsupported", "Unknown API endpoint"),
-        (html("GET x/", 405, ""), "unsupported", "status 405"),
+        (html("GET x/", 405, ""), "unsupported", "it has no such request"),
         (Call("GET x/", 409, text="No machine available."), "conflict", "No machine available."),
         (Call("GET x/", 410, text="API 1.0 is gone"), "unsupported", "API 1.0 is gone"),
         (Call("GET x/", 413, text="too large"), "rejected", "too large"),
         (Call("GET x/", 500, text="line one\n\tline two"), "unavailable", "line one line two"),
-        (Call("GET x/", 599, text=""), "unavailable", "status 599"),
+        (Call("GET x/", 599, text=""), "unavailable", "it does not say why (status 599)"),
     ],
     ids=lambda value: value.text or str(value.status) if isinstance(value, Call) else None,
 )
@@ -50,8 +55,49 @@ def test_an_answer_becomes_a_typed_failure(play, client, call, kind, reason):
     failure = caught.value
     assert (failure.kind, failure.status, failure.object) == (kind, call.status, "x/")
     assert failure.reason.startswith(reason)
-    assert "GET x/" in failure.message
+    verb = "failed" if kind == "unavailable" else "refused"
+    assert failure.message.startswith(f"MAAS {verb} to answer to x/: {reason}")
     assert json.dumps(failure.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "op", "words"),
+    [
+        ("GET", "zones/", "", "show its zones"),
+        ("POST", "zones/", "", "create a zone"),
+        ("POST", "ipaddresses/", "reserve", "reserve an IP address"),
+        ("PUT", "resourcepool/7/", "", "change the resource pool 7"),
+        ("DELETE", "nodes/abc/interfaces/5/", "", "delete the interface 5"),
+        ("POST", "machines/abc/", "set_workload_annotations", "annotate the machine abc"),
+        ("POST", "machines/abc/", "deploy", "deploy the machine abc"),
+        ("GET", "elsewhere/", "", "answer to elsewhere/"),
+    ],
+)
+def test_what_a_request_was_to_do_is_said_in_words(method, path, op, words):
+    assert errors.intent(method, path, op) == words
+
+
+def test_a_failure_is_told_of_its_object(play, client):
+    server = play(Call("POST machines/abc/", 409, text="No."), Call("POST machines/abc/", breaks=True))
+    for kind, message in (
+        ("conflict", "n1 cannot be deployed: MAAS refuses (No)."),
+        (
+            "uncertain",
+            "The answer of MAAS was lost, and n1 may have been deployed, or not (the connection broke).",
+        ),
+    ):
+        with pytest.raises(Failure) as caught:
+            client(server).post("machines/abc/", op="deploy")
+        told = errors.about(caught.value, "n1", "deployed")
+        assert (told.kind, told.message, told.object) == (kind, message, "n1")
+
+
+def test_a_connection_that_breaks_is_told_of_the_machine(play, client):
+    server = play(*[Call("POST machines/abc/", breaks=True)] * 5)
+    with pytest.raises(Failure) as caught:
+        client(server).post("machines/abc/", op="deploy", repeatable=True)
+    told = errors.about(caught.value, "n1", "deployed")
+    assert told.message == f"n1 cannot be deployed: MAAS at {server.url} does not answer: the connection broke."
 
 
 def test_a_path_that_maas_does_not_have_leads_to_the_endpoint(play, client):

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.deadline import TooLong
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import Proxy
 from ansible_collections.metalshift.maas.plugins.module_utils._http.wire import (
     CONNECT_TIMEOUT,
     NotSent,
@@ -28,8 +29,6 @@ Reasons = Sequence[tuple[type[BaseException], str]]
 
 # Those of any exception in the chain; the first one that is there counts.
 REASONS: Reasons = (
-    (UnusableProxy, "its proxy cannot be used: give one whose URL begins with http://"),
-    (ProxyRefused, "the proxy does not let us through"),
     (socket.gaierror, "its name cannot be resolved"),
     (ConnectionRefusedError, "connection refused"),
 )
@@ -46,6 +45,8 @@ class Cause:
     is_passing: bool
     is_tls: bool
     chain: Sequence[BaseException] = field(repr=False)
+    # What helps, if that is known.
+    hint: str = ""
 
     def find(self, kind: type[Kind]) -> Kind | None:
         """The first exception of a kind in the chain."""
@@ -59,7 +60,12 @@ class Cause:
 
 
 def cause_of(
-    error: BaseException, *, seconds: float, unsent: tuple[type[BaseException], ...] = (), more: Reasons = ()
+    error: BaseException,
+    *,
+    seconds: float,
+    proxy: Proxy | None = None,
+    unsent: tuple[type[BaseException], ...] = (),
+    more: Reasons = (),
 ) -> Cause:
     """`seconds` were allowed for the answer; `unsent` and `more` are about what another HTTP library raises."""
     chain = list(_chain(error))
@@ -70,7 +76,8 @@ def cause_of(
     # No URL, no header, no character: it would be the same the next time.
     unmade = isinstance(first, (ValueError, http.client.InvalidURL)) and not is_tls
     unknown = any(getattr(each, "errno", None) == socket.EAI_NONAME for each in chain)
-    reason = next((text for kind, text in (*more, *REASONS) if _any(chain, kind)), "")
+    reason, hint = _of_proxy(chain, proxy)
+    reason = reason or next((text for kind, text in (*more, *REASONS) if _any(chain, kind)), "")
     if not reason and _any(chain, TimeoutError, TooLong):
         connects = never_sent and not _any(chain, TooLong)
         reason = (
@@ -80,7 +87,20 @@ def cause_of(
         )
     if not reason:
         reason = f"the request could not be made ({type(first).__name__})" if unmade else "the connection broke"
-    return Cause(reason, never_sent or unmade, not (unmade or unknown or is_tls), is_tls, chain)
+    return Cause(reason, never_sent or unmade, not (unmade or unknown or is_tls), is_tls, chain, hint)
+
+
+def _of_proxy(chain: Sequence[BaseException], proxy: Proxy | None) -> tuple[str, str]:
+    """What the proxy has to do with it, and what helps; nothing if it is not to blame."""
+    who = str(proxy or "the proxy")
+    variable = proxy.variable if proxy else "its variable"
+    if _any(chain, UnusableProxy):
+        return f"{who} cannot be used", f"Give {variable} a URL that begins with http://."
+    refused = next((error for error in chain if isinstance(error, ProxyRefused)), None)
+    if refused is None:
+        return "", ""
+    why = f"{refused}" or next((text for kind, text in REASONS if _any(chain, kind)), "it does not answer")
+    return f"{who} does not let us through ({why})", f"Correct {variable}, or name the host in no_proxy."
 
 
 def _any(chain: Sequence[BaseException], *kinds: type[BaseException]) -> bool:

@@ -70,7 +70,7 @@ class Lxd(HttpClient):
             connection.endpoint,
             context=lambda: context(connection),
             pin=connection.pin,
-            proxy=connection.proxies.get("https", ""),
+            proxy=connection.proxy.url if connection.proxy else "",
         )
 
     # -- what callers use ---------------------------------------------------------------------------
@@ -294,7 +294,7 @@ class Lxd(HttpClient):
             answer = self._answer(received)
         # A text that cannot be encoded is a ValueError.
         except (*BROKEN, ValueError) as error:
-            answer = no_answer(cause_of(error, seconds=seconds), self.connection.endpoint)
+            answer = no_answer(cause_of(error, seconds=seconds, proxy=self.connection.proxy), self.connection.endpoint)
         self.wrote = self.wrote or (method != "GET" and (answer.ok or answer.in_doubt))
         self._count(
             Exchange(

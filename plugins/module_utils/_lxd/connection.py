@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import Proxy, proxy_for
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.pem import Certificate, certificates, public_key
 
 LONGEST_TIMEOUT = 86400
@@ -57,7 +57,7 @@ class LxdConnection:
     authorities: str = ""
     project: str = "default"
     read_timeout: float = 60.0
-    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    proxy: Proxy | None = None
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any], environment: Mapping[str, str]) -> LxdConnection:
@@ -79,7 +79,7 @@ class LxdConnection:
             authorities=authorities,
             project=project,
             read_timeout=timeout,
-            proxies=proxies(where, environment),
+            proxy=proxy_for(where, environment),
         )
 
     @property

@@ -36,7 +36,7 @@ def no_answer(cause: Cause, endpoint: str) -> LxdAnswer:
             "unreachable",
             f"LXD at {endpoint} does not answer: {reason}.",
             reason=reason,
-            hint=_where_to_look(endpoint, forbidden),
+            hint=cause.hint or _where_to_look(endpoint, forbidden),
         ),
         never_sent=cause.never_sent,
         worth_repeating=cause.is_passing and not missing and not forbidden,

@@ -57,7 +57,7 @@ class Client(HttpClient):
         self._wire = Wire(
             f"{server.scheme}://{server.netloc}",
             context=lambda: _context(connection.verify),
-            proxy=connection.proxies.get(server.scheme, ""),
+            proxy=connection.proxy.url if connection.proxy else "",
         )
 
     # -- what callers use ---------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class Client(HttpClient):
             answer = self._exchange(method, path, query, form, seconds)
         # A text that cannot be encoded is a ValueError.
         except (*BROKEN, ValueError) as error:
-            answer = errors.unanswered(cause_of(error, seconds=seconds), self.connection)
+            answer = errors.unanswered(cause_of(error, seconds=seconds, proxy=self.connection.proxy), self.connection)
         exchange = Exchange(
             method=method,
             path=path,

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import proxies
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import Proxy, proxy_for
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.lanes import MOST, USUAL
 
 # Compiled here: the controller's parent process imports this once, and its workers need not do it again.
@@ -70,7 +70,7 @@ class MaasConnection:
     key: ApiKey
     verify: bool | str = True
     read_timeout: float = 60.0
-    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    proxy: Proxy | None = None
     most_at_once: int = USUAL
 
     @classmethod
@@ -93,7 +93,7 @@ class MaasConnection:
             key=ApiKey.parse(params["maas_api_key"]),
             verify=_verify(params, environment),
             read_timeout=timeout,
-            proxies=proxies(base, environment),
+            proxy=proxy_for(base, environment),
             most_at_once=most,
         )
 

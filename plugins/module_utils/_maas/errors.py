@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._http.causes import Cause
@@ -50,13 +51,13 @@ def from_answer(
     stranger = _how_it_is_not_maas(answer)
     if stranger and not (stranger == STRANGE_WORDS and is_maas()):
         return not_maas(connection, stranger)
-    what = _what(method, path, op)
+    what = intent(method, path, op)
     fields = _field_errors(answer)
     reason = _reason(answer, fields)
     kind = _kind(method, answer)
     return Failure(
         kind,
-        _sentence(f"MAAS {'failed at' if kind == 'unavailable' else 'refused'} {what}: {reason}"),
+        _sentence(f"MAAS {'failed' if kind == 'unavailable' else 'refused'} to {what}: {reason}"),
         object=path,
         reason=reason,
         hint=_hint(kind),
@@ -65,8 +66,61 @@ def from_answer(
     )
 
 
-def _what(method: str, path: str, op: str) -> str:
-    return f"{method} {path}" + (f" op={op}" if op else "")
+# What the collections of MAAS hold, by the part of the path that names them.
+NOUNS: Mapping[str, str] = {
+    "zones": "zone",
+    "resourcepools": "resource pool",
+    "resourcepool": "resource pool",
+    "tags": "tag",
+    "domains": "domain",
+    "dnsresources": "DNS name",
+    "dnsresourcerecords": "DNS record",
+    "machines": "machine",
+    "nodes": "node",
+    "interfaces": "interface",
+    "devices": "device",
+    "rackcontrollers": "rack controller",
+    "vm-hosts": "VM host",
+    "ipaddresses": "IP address",
+    "reservedips": "reserved IP address",
+    "ipranges": "IP range",
+    "subnets": "subnet",
+    "vlans": "VLAN",
+    "fabrics": "fabric",
+    "spaces": "space",
+    "static-routes": "static route",
+    "boot-resources": "image",
+    "boot-sources": "image source",
+    "scripts": "script",
+    "results": "script result",
+    "events": "event",
+    "users": "user",
+    "account": "API key",
+    "maas": "setting",
+    "version": "version",
+}
+# Where the words of MAAS make no sentence.
+OPS: Mapping[str, str] = {
+    "set_workload_annotations": "annotate",
+    "mark_broken": "mark as broken",
+    "mark_fixed": "mark as fixed",
+}
+VERBS: Mapping[str, str] = {"GET": "show", "POST": "create", "PUT": "change", "DELETE": "delete"}
+
+
+def intent(method: str, path: str, op: str) -> str:
+    """What a request was to do, in words: `create a zone`, `release the machine abc123`."""
+    parts = [part for part in path.split("/") if part]
+    place = max((place for place, part in enumerate(parts) if part in NOUNS), default=None)
+    if place is None:
+        return f"answer to {path or 'a request'}"
+    noun, named = NOUNS[parts[place]], "/".join(parts[place + 1 :])
+    verb = OPS.get(op) or op.replace("_", " ") if op and method != "GET" else VERBS[method]
+    if named:
+        return f"{verb} the {noun} {named}"
+    if method == "GET":
+        return f"{verb} its {noun}s"
+    return f"{verb} {'an' if noun[0] in 'aeioA' or noun.startswith('IP') else 'a'} {noun}"
 
 
 def _sentence(text: str) -> str:
@@ -107,7 +161,9 @@ def uncertain(method: str, path: str, op: str, answer: MaasAnswer, connection: M
     reason = cause.reason or cause.message
     return Failure(
         "uncertain",
-        _sentence(f"The answer to {_what(method, path, op)} was lost, and it may have taken effect: {reason}"),
+        _sentence(
+            f"MAAS was asked to {intent(method, path, op)}, and its answer was lost; it may have been done: {reason}"
+        ),
         object=path,
         reason=reason,
         hint="Run the task again: it looks first.",
@@ -144,13 +200,23 @@ def unanswered(cause: Cause, connection: MaasConnection) -> MaasAnswer:
         "unreachable",
         f"MAAS at {connection.base} does not answer: {cause.reason}.",
         reason=cause.reason,
-        hint="Check maas_endpoint, the network, and that MAAS is running.",
+        hint=cause.hint or "Check maas_endpoint, the network, and that MAAS is running.",
     )
     return MaasAnswer(
         failure=_tls(cause.untrusted, connection) if cause.is_tls else failure,
         never_sent=cause.never_sent,
         worth_repeating=cause.is_passing,
     )
+
+
+OTHER_CA = "Give its CA as maas_ca_cert, or set maas_validate_certs: false if you must."
+# By OpenSSL's words: a certificate that its authority has signed for another name, or that is too old, helps no CA.
+TLS_HINTS: Mapping[str, str] = {
+    "IP address mismatch": "Its certificate is for other names: give one of them in maas_endpoint.",
+    "Hostname mismatch": "Its certificate is for other names: give one of them in maas_endpoint.",
+    "certificate has expired": "Give MAAS a new certificate.",
+    "certificate is not yet valid": "Set the clock of this machine, or that of MAAS.",
+}
 
 
 def _tls(text: str, connection: MaasConnection) -> Failure:
@@ -165,7 +231,7 @@ def _tls(text: str, connection: MaasConnection) -> Failure:
         "tls",
         f"The certificate of MAAS at {connection.base} cannot be verified: {text.rstrip('.')}.",
         reason=text,
-        hint="Give its CA as maas_ca_cert, or set maas_validate_certs: false if you must.",
+        hint=next((hint for words, hint in TLS_HINTS.items() if words in text), OTHER_CA),
     )
 
 
@@ -184,25 +250,50 @@ def _field_errors(answer: MaasAnswer) -> dict[str, list[str]]:
 
 def _reason(answer: MaasAnswer, fields: Mapping[str, list[str]]) -> str:
     if fields:
-        text = "; ".join(
+        told = [
             " ".join(texts) if name == "__all__" else f"{name}: {' '.join(texts)}" for name, texts in fields.items()
-        )
+        ]
+        text = "; ".join([*(text.rstrip(".") for text in told[:-1]), *told[-1:]])
     elif answer.content_type == "text/html":
-        text = WITHOUT_WORDS.get(answer.status, f"status {answer.status}")
+        text = ""
     else:
         text = answer.text if answer.text.strip() != "{}" else ""
     text = re.sub(r"\s+", " ", text).strip()
     if not text:
-        return f"status {answer.status} without a reason"
+        return WITHOUT_WORDS.get(answer.status) or f"it does not say why (status {answer.status})"
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"
 
 
 WITHOUT_WORDS: Mapping[int, str] = {
     409: "others kept changing the same objects",
-    502: "status 502, the proxy before MAAS gets no answer from it",
-    503: "status 503, it has no capacity left",
-    504: "status 504, the proxy before MAAS gets no answer from it",
+    405: "it has no such request",
+    502: "the proxy before it gets no answer from it (status 502)",
+    503: "it has no capacity left (status 503)",
+    504: "the proxy before it gets no answer from it (status 504)",
 }
+
+
+def about(failure: Failure, name: str, what: str, hints: Mapping[str, str] | None = None) -> Failure:
+    """A failure of a request, told of the object that it was about: which, and what it cannot be.
+
+    `hints` are by words of MAAS, for what it only says is wrong.
+    """
+    if failure.kind in TOLD_OF_MAAS or failure.object == name:
+        failure.object = name
+        return failure
+    if failure.kind == "uncertain":
+        said = f"The answer of MAAS was lost, and {name} may have been {what}, or not ({failure.reason.rstrip('.')})."
+        return replace(failure, message=said, object=name)
+    if failure.status is None:
+        return replace(failure, message=f"{name} cannot be {what}: {failure.message}", object=name)
+    hint = next((hint for text, hint in (hints or {}).items() if text in failure.reason), failure.hint)
+    verb = "MAAS failed" if failure.kind == "unavailable" else "MAAS refuses"
+    said = f"{name} cannot be {what}: {verb} ({failure.reason.rstrip('.')})."
+    return replace(failure, message=said, object=name, hint=hint)
+
+
+# What is wrong with all requests, whatever they are about.
+TOLD_OF_MAAS = frozenset({"credentials", "tls"})
 
 
 def _hint(kind: str) -> str:

@@ -15,9 +15,9 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.errors import about
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import PATHS
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import sizes
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import (
@@ -114,7 +114,7 @@ class ByMaas:
 
     def _uncomposed(self, failure: Failure, order: NewVmSpec, host: VMHostDetails) -> Failure:
         """What LXD did not want, in our words; MAAS hands its words on in a 500 or 503."""
-        as_maas_says = named(failure, order.name, f"composed on {order.host}")
+        as_maas_says = about(failure, order.name, f"composed on {order.host}")
         if failure.status is None or failure.status < 500:
             return as_maas_says
         try:

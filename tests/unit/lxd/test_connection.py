@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import Proxy
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import connection as connection_module
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import (
@@ -143,7 +144,7 @@ def test_a_connection_does_not_show_its_key(papers: Papers) -> None:
 def test_requests_go_through_the_proxy_of_the_environment(papers: Papers) -> None:
     through = LxdConnection.from_params(params(papers), {"https_proxy": "http://proxy:3128"})
     direct = LxdConnection.from_params(params(papers), {"https_proxy": "http://proxy:3128", "no_proxy": "example.com"})
-    assert (through.proxies, direct.proxies) == ({"https": "http://proxy:3128"}, {})
+    assert (through.proxy, direct.proxy) == (Proxy("http://proxy:3128", "https_proxy"), None)
 
 
 def openssl(*arguments: str) -> str:

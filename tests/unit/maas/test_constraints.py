@@ -162,8 +162,8 @@ def test_why_a_machine_does_not_fit(params: dict[str, Any], reasons: list[str]) 
 @pytest.mark.parametrize(
     ("facts", "params", "reasons"),
     [
-        ({"pod": {"name": "lxd-one"}}, {}, ["a virtual machine"]),
-        ({"power_type": "lxd"}, {}, ["a virtual machine"]),
+        ({"pod": {"name": "lxd-one"}}, {}, ["virtual, which virtual: true takes"]),
+        ({"power_type": "lxd"}, {}, ["virtual, which virtual: true takes"]),
         ({"pod": {"name": "lxd-one"}}, {"virtual": True}, []),
         ({"pod": {"name": "lxd-one"}}, {"vm_hosts": ["lxd-one"]}, []),
         ({"pod": {"name": "lxd-one"}}, {"virtual": True, "not_vm_hosts": ["lxd-one"]}, ["on VM host lxd-one"]),

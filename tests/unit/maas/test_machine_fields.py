@@ -94,11 +94,14 @@ def test_a_name_says_what_a_new_machine_is_called() -> None:
         ({}, False),
         ({"architecture": "amd64"}, False),
         ({"architecture": "amd64", "power_type": "ipmi"}, True),
+        ({"power_parameters": {"power_address": "10.0.0.1"}, "power_type": "ipmi"}, True),
+        ({"power_parameters": {"power_address": "10.0.0.1"}, "power_type": "redfish"}, False),
+        ({"power_type": "ipmi"}, False),
         ({"architecture": "amd64", "power_type": "manual"}, False),
         ({"architecture": "amd64", "mac_addresses": ["52:54:00:aa:bb:cc"]}, True),
     ],
 )
-def test_enlisting_needs_an_architecture_and_something_to_know_it_by(params: dict[str, Any], enough: bool) -> None:
+def test_enlisting_needs_what_the_bmc_does_not_tell(params: dict[str, Any], enough: bool) -> None:
     assert MachineFields.from_params(params).can_be_enlisted is enough
 
 

@@ -444,7 +444,7 @@ class KubernetesDeletion:
             (len(scene.of(kind)), noun)
             for kind, noun in ((NODE_POOLS, "node pools"), (MACHINES, "machines"), (MAAS_MACHINES, "MaasMachines"))
         ]
-        words = [f"{number} {noun}" for number, noun in counted if number]
+        words = [f"{number} {noun if number > 1 else noun.removesuffix('s')}" for number, noun in counted if number]
         rest = [
             kind.name
             for kind in (CLUSTERS, HOSTED_CONTROL_PLANES, MAAS_CLUSTERS, HOSTED_CLUSTERS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import SplitResult, quote, urlsplit
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
@@ -31,22 +32,35 @@ def segment(name: str, what: str) -> str:
     return quote(name, safe="")
 
 
-def proxies(base: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The proxy that the environment asks for, as the HTTP library wants to be told.
+@dataclass(frozen=True)
+class Proxy:
+    """A proxy, and the environment variable that names it."""
 
-    Read here and not by the HTTP library, because asking macOS for its proxy settings crashes a forked process,
-    and because the task's `environment` must count.
+    # May hold a user and a password.
+    url: str = field(repr=False)
+    variable: str
+
+    def __str__(self) -> str:
+        return f"the proxy {self.url.rpartition('@')[2].rpartition('/')[2]} of the environment variable {self.variable}"
+
+
+def proxy_for(base: str, environment: Mapping[str, str]) -> Proxy | None:
+    """The proxy that the environment asks for.
+
+    Not asked of Python, because that asks macOS for its proxy settings, which crashes a forked process, and because the
+    task's `environment` must count.
     """
     parts = urlsplit(base)
-    proxy = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
-    if not proxy or _goes_direct(parts, _variable("no_proxy", environment)):
-        return {}
-    return {parts.scheme: proxy}
+    named = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
+    no_proxy = _variable("no_proxy", environment)
+    if not named or _goes_direct(parts, environment[no_proxy] if no_proxy else ""):
+        return None
+    return Proxy(environment[named].rstrip("/"), named)
 
 
 def _variable(name: str, environment: Mapping[str, str]) -> str:
-    """Programs differ on the case of these variables; where both are set, they agree on the small one."""
-    return environment.get(name) or environment.get(name.upper()) or ""
+    """The variable that is set. Programs differ on the case; where both are set, they agree on the small one."""
+    return next((each for each in (name, name.upper()) if environment.get(each)), "")
 
 
 def _goes_direct(parts: SplitResult, no_proxy: str) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import did_you_mean, listed
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
@@ -130,11 +131,12 @@ def locate(maas: Client, fqdn: str | None, label: str | None, domain: str | None
 
 
 def _unknown_domain(which: str, object: str, domains: Iterable[str]) -> Failure:
+    known = list(domains)
     return Failure(
         "not_found",
-        f"MAAS does not have the domain {which}; it has {', '.join(sorted(domains))}.",
+        f"MAAS does not have the domain {which}; it has {listed(known)}.",
         object=object,
-        hint="Create the domain in MAAS, or name one of these.",
+        hint=did_you_mean(which, known, "Create it with the module domain, or name one of these."),
     )
 
 

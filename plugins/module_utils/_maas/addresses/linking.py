@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import listed
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure import links
@@ -33,8 +34,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pu
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.reservations import REFUSED, Reservations
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.errors import about
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Devices, Machines
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named
 
 Interface = Mapping[str, Any]
 
@@ -81,10 +82,10 @@ def find(maas: Client, options: Mapping[str, Any], *, check: bool) -> NetworkInt
         )
     found = links.find_nic(node, interface) if node else None
     if node is not None and found is None and not absent:
-        known = ", ".join(str(one["name"]) for one in node.get("interface_set") or ())
+        known = [str(one["name"]) for one in node.get("interface_set") or ()]
         raise Failure(
             "not_found",
-            f"{node['hostname']} has no interface {interface}; it has {known or 'none'}.",
+            f"{node['hostname']} has no interface {interface}; it has {listed(known)}.",
             object=name,
             hint="Name one of these, or its MAC address.",
         )
@@ -194,7 +195,7 @@ class Linking:
             obstacle = self._survey.of([wish.ip]).obstacle(wish.ip, lambda use: _has(nic, use))
             if obstacle is not None:
                 return obstacle.failure(wish.ip, f"given to {nic.label}")
-        return named(failure, nic.label, "linked")
+        return about(failure, nic.label, "linked")
 
     def _told(self, foreseen: InterfacePlan, now: Interface | None) -> dict[str, Any]:
         wish = foreseen.wish

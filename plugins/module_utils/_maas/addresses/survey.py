@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import did_you_mean, listed
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.pure.networks import (
     SUBNET_KEYS,
     any_subnet,
@@ -56,9 +57,12 @@ class AddressSurvey:
         check(spec, option, SUBNET_KEYS)
         found = [Subnet.of(one) for one in self.raw if any_subnet([one], spec)]
         if not found:
-            known = ", ".join(sorted(one.cidr for one in self.subnets))
+            known = [one.cidr if one.name in ("", one.cidr) else f"{one.name} ({one.cidr})" for one in self.subnets]
             raise Failure(
-                "not_found", f"MAAS has no subnet {spec}; it has {known or 'none'}.", object=spec, hint="Name one."
+                "not_found",
+                f"MAAS has no subnet {spec}; it has {listed(known)}.",
+                object=spec,
+                hint=did_you_mean(spec, [one.name for one in self.subnets if one.name], "Create it in MAAS first."),
             )
         if len(found) > 1:
             several = ", ".join(one.cidr for one in found)

@@ -558,7 +558,7 @@ class MachineSetRun:
             # An earlier task of the play may be the one that would have made it.
             if failure.kind != "rejected" or not failure.fields or not set(failure.fields) <= MADE_BY_TASKS:
                 raise
-            return [], [f"No machine fits yet: {failure.reason}"]
+            return [], [f"MAAS does not have all of it yet: {failure.reason}"]
 
     def _refusals(self, members: Sequence[FleetMember]) -> Failure | None:
         """What the run itself would be refused."""

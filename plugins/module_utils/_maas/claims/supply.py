@@ -186,7 +186,8 @@ class Supply:
         """Constraints that no machine can be looked for with: they name something that MAAS does not have."""
         claim = f"claim {self._form['agent_name']}"
         said = f"MAAS does not take what the {claim} asks for: {failure.reason.rstrip('.')}."
-        return replace(failure, message=said, object=claim, hint="Check the spelling, or make it first.")
+        hint = failure.hint or "Check the spelling, or make it first."
+        return replace(failure, message=said, object=claim, hint=hint)
 
     def predicted(self, number: int, have: Mapping[str, int]) -> list[Machine]:
         """The Ready machines that would be taken, as far as that can be known."""

@@ -25,6 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
     is_hosted,
     marked,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.errors import about
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import (
     Fleet,
     FleetMember,
@@ -65,7 +66,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
     Situation,
     State,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import named as told_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 
 # Dicts that an element completes instead of replacing: a shared user and password, an address of its own.
@@ -427,7 +427,7 @@ def send_tags(entries: Iterable[NamedMachine], around: Surroundings) -> None:
             around.update_tag(tag, ids)
         except Failure as failure:
             for entry in (entry for some in changed.values() for entry in some):
-                entry.failure = told_of(failure, entry.name, f"tagged with {tag}")
+                entry.failure = about(failure, entry.name, f"tagged with {tag}")
             continue
         for word, some in changed.items():
             for entry in some:

@@ -19,7 +19,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names i
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import holder
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST, Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import (
+    IDS_PER_REQUEST,
+    Machines,
+    address,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -216,7 +220,9 @@ class Fleet:
     def _begin(self, member: FleetMember) -> None:
         if member.machine is None and member.obtain is not None:
             obtain, member.obtain = member.obtain, None
-            self._learn(member, obtain())
+            machine = obtain()
+            member.name = address(machine)
+            self._learn(member, machine)
             member.changed = True
         elif member.situation is None:
             self._learn(member, member.machine)

@@ -13,9 +13,11 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.errors import about
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.power_types import explained
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     LifecycleStep,
     MachineOp,
@@ -47,6 +49,9 @@ CANNOT_BE: Mapping[MachineOp, str] = {
 # The fields of a machine that MAAS lets nobody else have.
 TAKEN = frozenset({"hostname", "mac_addresses"})
 
+# What the power drivers of MAAS ask for.
+POWER_FIELDS = frozenset({"power_type", "power_parameters"})
+
 # What helps where MAAS only says what is wrong.
 HINTS: Mapping[str, str] = {
     "does not have a link to that subnet": (
@@ -72,7 +77,7 @@ class Requests:
         try:
             answer = self._send(step, machine, form, claim)
         except Failure as failure:
-            raise named(failure, name, CANNOT_BE[step.op]) from failure
+            raise self._explained(about(failure, name, CANNOT_BE[step.op], HINTS), machine, form) from failure
         if answer is GONE:
             return None
         # A release can remove a machine that MAAS had composed, and answers as if it had not.
@@ -91,7 +96,7 @@ class Requests:
             else:
                 answer = self._maas.put(path, change.form)
         except Failure as failure:
-            raise named(failure, name, "changed") from failure
+            raise self._explained(about(failure, name, "changed", HINTS), machine, change.form) from failure
         changed: Machine = answer
         return changed
 
@@ -113,6 +118,17 @@ class Requests:
     def _is_still(self, status: Status | None, system_id: str) -> bool:
         machine = self._machines.get(system_id)
         return machine is not None and machine["status"] == status
+
+    def _explained(self, failure: Failure, machine: Machine | None, form: Mapping[str, Any]) -> Failure:
+        """What MAAS says of power parameters by their labels, in their names, and with what there is to choose from."""
+        if not POWER_FIELDS.intersection(failure.fields):
+            return failure
+        power_type = str(form.get("power_type") or (machine or {}).get("power_type") or "")
+        try:
+            described = self._maas.get("rackcontrollers/", op="describe_power_types")
+        except Failure:
+            return failure
+        return explained(failure, power_type, described)
 
     def _enlist(self, form: Mapping[str, Any]) -> Any:
         try:
@@ -136,11 +152,22 @@ class Requests:
                 "machines/", form, op="allocate", settled=lambda: self._held(system_id, claim, {Status.ALLOCATED})
             )
         except Failure as failure:
-            # Another run of the same claim may have been faster. Without a claim nobody can tell whose it is.
-            faster = self._held(system_id, claim, HELD) if claim and failure.kind == "conflict" else None
-            if faster is None:
+            if failure.kind != "conflict":
                 raise
-            return faster
+            # Another run of the same claim may have been faster.
+            faster = self._held(system_id, claim, HELD) if claim else None
+            if faster is not None:
+                return faster
+            raise self._taken_meanwhile(failure, system_id) from failure
+
+    def _taken_meanwhile(self, failure: Failure, system_id: str) -> Failure:
+        """MAAS only says that no machine of that id is available."""
+        machine = self._machines.get(system_id)
+        if machine is None or machine["status"] == Status.READY:
+            return failure
+        owner = machine.get("owner")
+        reason = f"it is {machine.get('status_name')}{f' and held by {owner}' if owner else ''} since a moment ago"
+        return replace(failure, reason=reason, hint="Run the task again if it is still to be taken.")
 
     def _held(self, system_id: str, claim: str, statuses: Collection[Status]) -> Machine | None:
         """The machine, if this user holds it under this claim, which is in no answer, but can be filtered for."""
@@ -168,15 +195,3 @@ class Requests:
         if now.status is None:
             return None in step.good
         return now.status is not step.before and (now.status in step.via or now.status in step.good)
-
-
-def named(failure: Failure, name: str, what: str) -> Failure:
-    """A refusal by MAAS, told of the machine instead of the request."""
-    if failure.status is None or failure.kind in ("credentials", "uncertain"):
-        failure.object = name
-        return failure
-    hint = next((hint for text, hint in HINTS.items() if text in failure.reason), failure.hint)
-    said = failure.reason.rstrip(".") or f"status {failure.status}"
-    verb = "MAAS failed" if failure.kind == "unavailable" else "MAAS refuses"
-    message = f"{name} cannot be {what}: {verb} with {failure.status} ({said})."
-    return replace(failure, message=message, object=name, hint=hint)

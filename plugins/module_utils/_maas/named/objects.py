@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.errors import about
 
 Found = dict[str, Any]
 
@@ -39,6 +40,8 @@ class NamedObjects:
     # What a new object has besides, and how it begins.
     begins: Mapping[str, Any] = field(default_factory=dict)
     may_be_removed: Callable[[Client, Found], None] = nothing_in_the_way
+    # Which names MAAS takes; it only says that one is not valid.
+    name_rule: str = ""
 
     @property
     def blank(self) -> Found:
@@ -75,17 +78,27 @@ class NamedObjects:
             # Another host of the play, or another run, may have made it since it was looked for.
             found = self.find(maas, fields["name"]) if "name" in failure.fields else None
             if found is None:
-                raise
+                raise self._refused(failure, fields["name"], "created") from failure
             differing = {name: value for name, value in fields.items() if found.get(name) != value}
             return self.update(maas, found, differing) if differing else found
         return made
 
     def update(self, maas: Client, found: Found, fields: Mapping[str, Any]) -> Found:
-        changed: Found = maas.put(self._path(found), fields)
+        try:
+            changed: Found = maas.put(self._path(found), fields)
+        except Failure as failure:
+            raise self._refused(failure, found["name"], "changed") from failure
         return changed
 
     def delete(self, maas: Client, found: Found) -> None:
-        maas.delete(self._path(found))
+        try:
+            maas.delete(self._path(found))
+        except Failure as failure:
+            raise self._refused(failure, found["name"], "removed") from failure
+
+    def _refused(self, failure: Failure, name: str, what: str) -> Failure:
+        hints = {"Enter a valid value": self.name_rule} if "name" in failure.fields and self.name_rule else {}
+        return about(failure, f"{self.label} {name}", what, hints)
 
     def _path(self, found: Found) -> str:
         return self.item.format(found["id"] if self.by_id else segment(found["name"], f"name of a {self.label}"))

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import did_you_mean
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
@@ -27,6 +28,7 @@ TAGS = NamedObjects(
     item="tags/{}/",
     fields=("comment", "definition", "kernel_opts"),
     numbered=False,
+    name_rule="A name has letters, digits, _ and -.",
 )
 
 
@@ -158,7 +160,9 @@ def refuse_unknown(maas: Client, options: Mapping[str, Sequence[str]]) -> None:
     fields = {option: [f"No such tag(s): {', '.join(map(repr, names))}."] for option, names in missing.items() if names}
     if fields:
         reason = "; ".join(f"{option}: {' '.join(texts)}" for option, texts in fields.items())
-        raise Failure("rejected", f"MAAS cannot look for machines so: {reason}", reason=reason, fields=fields)
+        asked = next(name for names in missing.values() for name in names)
+        hint = did_you_mean(asked, known, "Check the spelling, or make it first.")
+        raise Failure("rejected", f"Machines cannot be looked for: {reason}", reason=reason, fields=fields, hint=hint)
 
 
 def _chosen(maas: Client, wished: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -160,9 +160,22 @@ def _refuse_name_of_another(known: Sequence[VMHostDetails], named: Sequence[Host
         raise _elsewhere(other, identity)
 
 
+def _machine(system_id: str | None) -> str:
+    return f"the machine {system_id}" if system_id else "no machine"
+
+
 def _elsewhere(other: VMHostDetails, identity: VMHostIdentity) -> Failure:
     """With another LXD or project behind it, MAAS would take all VMs that it knows there for gone."""
     wished = place(identity.project or other.project, identity.endpoint or other.endpoint)
+    if wished == other.place:
+        # MAAS ties an LXD to the machine that it has a MAC address in common with, and else makes a machine for it.
+        return Failure(
+            "conflict",
+            f"{other.label}, {other.place}, is on {_machine(other.system_id)} in MAAS, and not on "
+            f"{_machine(identity.system_id)}.",
+            object=other.label,
+            hint="Leave out machine and give address, or remove the VM host first with state: absent.",
+        )
     return Failure(
         "conflict",
         f"{other.label} is {other.place}, and cannot become {wished}.",

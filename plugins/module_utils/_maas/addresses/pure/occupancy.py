@@ -53,7 +53,7 @@ def normal_mac(text: str, option: str) -> str:
     """A MAC address as MAAS writes it."""
     mac = text.strip().lower().replace("-", ":")
     if not MAC.match(mac):
-        raise invalid(f"{option} cannot be {text!r}, which is no MAC address.", "Give six pairs of digits.")
+        raise invalid(f"{option} cannot be {text!r}, which is no MAC address.", "Give six pairs of hexadecimal digits.")
     return mac
 
 

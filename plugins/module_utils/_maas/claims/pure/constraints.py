@@ -161,7 +161,7 @@ class Constraints:
             (self.vlans and not networks.any_vlan(vlans, self.vlans), f"not on VLAN {_or(self.vlans)}"),
             (self.vm_hosts and host not in self.vm_hosts, f"not on VM host {_or(self.vm_hosts)}"),
             (host in self.not_vm_hosts, f"on VM host {host}"),
-            (not self.virtual and not self.compose and is_virtual(machine), "a virtual machine"),
+            (not self.virtual and not self.compose and is_virtual(machine), "virtual, which virtual: true takes"),
         ]
         return [
             *(text for unfit, text in told if unfit),

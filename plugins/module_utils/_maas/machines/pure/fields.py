@@ -27,8 +27,8 @@ NAMED = ("zone", "pool", "domain")
 ANNOTATION = re.compile(r"^[A-Za-z0-9_.-]+$")
 HOSTNAME = re.compile(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", re.IGNORECASE)
 
-# The BMC of these tells MAAS which machine it is; all others need a MAC address to be enlisted.
-ENLISTED_WITHOUT_MAC = frozenset({"ipmi"})
+# MAAS asks the BMC of these which machine it is; all others need an architecture and a MAC address to be enlisted.
+TOLD_BY_BMC = frozenset({"ipmi"})
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ class MachineFields:
         macs = [mac.strip().lower().replace("-", ":") for mac in params.get("mac_addresses") or ()]
         for mac in macs:
             if not MAC.match(mac):
-                raise invalid(f"mac_addresses holds {mac!r}, which is no MAC address.", "Give six pairs of digits.")
+                raise invalid(
+                    f"mac_addresses holds {mac!r}, which is no MAC address.", "Give six pairs of hexadecimal digits."
+                )
         if text["hostname"] is not None and not HOSTNAME.match(text["hostname"]):
             raise invalid(f"hostname: {text['hostname']!r} is no host name.", "Give letters, digits and hyphens only.")
         annotations = {str(key): _text(value) for key, value in (params.get("annotations") or {}).items()}
@@ -79,7 +81,9 @@ class MachineFields:
 
     @property
     def can_be_enlisted(self) -> bool:
-        return bool(self.architecture) and (bool(self.mac_addresses) or self.power_type in ENLISTED_WITHOUT_MAC)
+        if self.power_type in TOLD_BY_BMC:
+            return bool(self.architecture or self.power_parameters)
+        return bool(self.architecture and self.mac_addresses)
 
     def enlist_form(self) -> dict[str, Any]:
         """The form of POST machines/. Commissioning comes apart: its failure would hide that the machine exists."""

@@ -119,7 +119,7 @@ TEXTS: Mapping[str, Text] = {
     "act_failed": Text(
         "failed_state",
         "it ended in {status}{said}",
-        "Look at its events and script results; act: test runs the tests again.",
+        "Look at its events and script results. {again}.",
     ),
     "stopped": Text(
         "conflict",
@@ -193,6 +193,7 @@ def refuse(why: str, now: Situation, wish: MachineSpec) -> LifecycleFailure:
         "said": f" ({now.message.rstrip('.')})" if now.message else "",
         "in_status": _in_status(status),
         "otherwise": _otherwise(now, wish),
+        "again": _again(now),
     }
     reason = f"{now.name} {_cannot(why, wish)}: {text.why.format(**words)}."
     return LifecycleFailure(reason, text.hint.format(**words), text.kind, why in AWAIT_DEPLOYMENT)
@@ -207,6 +208,13 @@ def _in_status(status: Status | None) -> str:
 def _ready(now: Situation) -> str:
     """What gives a machine back: one under a claim only to who names that."""
     return "state: ready" + (f" and claim: {now.annotated}" if now.annotated else "")
+
+
+def _again(now: Situation) -> str:
+    """What does once more what has failed."""
+    if now.status is not None and now.status in RECOVERY and now.status is not Status.FAILED_TESTING:
+        return f"recover: [{now.status.word}] {RECOVERY[now.status]}"
+    return "act: test runs the tests again"
 
 
 def _otherwise(now: Situation, wish: MachineSpec) -> str:

@@ -216,7 +216,7 @@ TEST = {
     "integration": Suite("tests/integration", "the modules, roles and playbooks against the simulated MAAS"),
     "unit": Suite("tests/unit", "the parts that decide, and the HTTP clients"),
     "crash": Suite("tests/chaos", "runs that are killed and run again, a sample"),
-    "simulation": Suite("lab/tests/simulation", "the simulated MAAS itself"),
+    "simulation": Suite("lab/tests/simulation lab/tests/package", "the simulated MAAS, and the lab as pip installs it"),
     "conformance": Suite("tests/conformance", "the simulated MAAS beside recorded answers of a real one"),
     f"smoke-{OLDEST}": Suite(BOTH, "a few tests of everything on the oldest ansible-core", "smoke", OLDEST),
     "journeys": Suite("tests/hosted tests/lxd", "one hosted cluster there and back, VMs on one real LXD", "journey"),
@@ -229,7 +229,7 @@ VERIFY = {
     ),
     "kills": Suite("tests/hosted/test_killed.py", "playbooks killed at every request that writes", "exhaustive"),
     "long": Suite(
-        f"{BOTH} tests/chaos", "what is `thorough` in the suites of `make test`", "thorough", others=FAMILIES
+        f"{BOTH} tests/chaos", "what is `thorough` in unit, integration and crash tests", "thorough", others=FAMILIES
     ),
     "shuffled": Suite(
         BOTH, "in random order; the seed is printed, `-- -n 2 --randomly-seed=N` repeats it", shuffled=True

@@ -228,13 +228,13 @@ def test_the_timeout_keyword_ends_a_task_that_waits(sim, tmp_path, options):
     assert time.monotonic() - began < slow, "it waited for the answer"
 
 
-def test_a_missing_library_is_said_with_where_and_how_to_get_it(sim, tmp_path, options):
+def test_a_module_for_maas_needs_nothing_but_python(sim, tmp_path, options):
     bare = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
     task = {ZONE: {**options, "name": "az1"}, "async": 60, "poll": 1}
-    said = assert_one_sentence(run_playbook(tmp_path, [task], python=str(bare / "bin" / "python")))
-    assert said.startswith("The Python library requests is missing on ")
-    assert f"Install it there: {bare}/bin/python" in said
+    played = run_playbook(tmp_path, [task], python=str(bare / "bin" / "python"))
+    assert played.results[-1]["changed"], played.output
+    assert "az1" in zones(sim)
 
 
 def test_warnings_are_shown(sim, tmp_path, options):

@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import Proxy
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd import connection as connection_module
+from ansible_collections.metalshift.maas.plugins.module_utils._lxd import pem
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
 from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import (
     LxdConnection,
@@ -193,6 +194,20 @@ def test_a_text_that_is_no_pem_is_not_repeated(papers: Papers) -> None:
     with pytest.raises(Failure) as caught:
         LxdConnection.from_params(params(papers, lxd_client_key=headless), {})
     assert headless[:20] not in str(caught.value)
+
+
+@pytest.mark.parametrize("asked", ["public_key", "is_authority", "expires"])
+def test_a_missing_library_is_said_with_where_and_how(
+    papers: Papers, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """As where nothing is installed: none of its names is there."""
+    (first,) = pem.certificates("lxd_client_cert", papers.client_cert.read_text())
+    monkeypatch.setattr(pem, "MISSING", ImportError("No module named 'cryptography'", name="cryptography"))
+    for name in ("x509", "UnsupportedAlgorithm"):
+        monkeypatch.delattr(pem, name)
+    with pytest.raises(Failure, match=r"library cryptography is missing on .*: .*pip install cryptography") as caught:
+        getattr(first, asked)
+    assert caught.value.kind == "missing_library"
 
 
 # -- how the server is judged ----------------------------------------------------------------------

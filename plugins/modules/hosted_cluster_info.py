@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import has_maas
+
 DOCUMENTATION = r"""
 module: hosted_cluster_info
 short_description: Read hosted clusters from the HostedCluster down to the machines in MAAS
@@ -442,7 +444,7 @@ def looked_at(task: Task, gather: set[str]) -> list[ClusterSnapshot]:
 def marked_only(task: Task, found: Sequence[MachineUser]) -> list[str]:
     """What MAAS itself has to say of a machine that no cluster names."""
     named = task.params["system_id"] or task.params["node"]
-    if found or not listing.has_maas(task):
+    if found or not has_maas(task.params):
         return []
     try:
         machine = Machines(task.maas).find([named])[named]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import PAUSED_AS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import PAUSED, PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, MACHINES, PAUSED
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, MACHINES
 from hosted import grounds
 from integration.arranging import client
 from integration.maintaining import SET, Maintenance

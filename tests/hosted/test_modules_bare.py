@@ -24,7 +24,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
     HOSTED_CLUSTER,
     NODE_POOL,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import PAUSED_AS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import PAUSED, PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.connection import Access
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
@@ -38,11 +38,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINES,
     NAMESPACES,
     NODE_POOLS,
-    PAUSED,
     SECRETS,
     ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at, put
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGED_BY
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
 from ansible_collections.metalshift.maas.plugins.plugin_utils._runner import module_of
 from hosted import grounds
@@ -634,7 +634,7 @@ def test_a_platform_that_openshift_refuses_is_told_before_there_is_a_node(ground
 def test_credentials_that_somebody_else_made_are_not_written(ground: Ground) -> None:
     """Also not by a later task that does not name them."""
     theirs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "shared", "namespace": "clusters"}}
-    theirs["metadata"]["labels"] = {secrets.MANAGED_BY: "metalshift.maas"}  # type: ignore[index]
+    theirs["metadata"]["labels"] = {MANAGED_BY: "metalshift.maas"}  # type: ignore[index]
     data = {"MAAS_ENDPOINT": "http://maas.example:5240/MAAS", "MAAS_API_KEY": "one:two:open-sesame"}
     ground.done("hosted_cluster", CLUSTER)
     ground.clear()

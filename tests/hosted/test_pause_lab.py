@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import PAUSED_AS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import PAUSED_AS
 from hosted.play import run
 from hosted.test_teardown_lab import machine, of
 from metalshift_lab.kube.api import MAAS_MACHINES, MACHINES

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import Goal
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import TOUCHED
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import TOUCHED
 from hosted.told import DOWN, EXPIRES, RESTARTS, STANDS_STILL, STUTTERS, Told
 from hosted.waits import Waiting
 from metalshift_lab.kube.api import HOSTED_CLUSTERS

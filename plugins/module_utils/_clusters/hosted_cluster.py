@@ -43,12 +43,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis import infrastructure
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.namesakes import refuse_namesakes
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CONFIG_MAPS,
     CRDS,
@@ -59,8 +59,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     ObjectKind,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at, merged
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
 
 ROUTES = ObjectKind("route.openshift.io/v1", "Route", "routes")
 OPERATOR = "operator"

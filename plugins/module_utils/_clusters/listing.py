@@ -25,6 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
     clusters_of_pools,
     namesakes,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import (
     ClusterSnapshot,
@@ -49,6 +50,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import name_of, namespace_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
@@ -102,8 +104,8 @@ def sights(
     if not clusters and not may_lack:
         must_serve_hosted_clusters(kube)
     pools = _listed(kube, NODE_POOLS, [namespace])
-    named = {(place(body), name_of(body)): body for body in clusters}
-    wanted = sorted({*named, *((place(pool), _cluster_of(pool)) for pool in pools.items)})
+    named = {(namespace_of(body), name_of(body)): body for body in clusters}
+    wanted = sorted({*named, *((namespace_of(pool), _cluster_of(pool)) for pool in pools.items)})
     if len(wanted) == 1:
         return [_whole(kube, *wanted[0], named.get(wanted[0]), parts, pools)]
     places = [control_plane_namespace(*key) for key in wanted]
@@ -227,7 +229,7 @@ def _troubles(*listed: Listed) -> list[str]:
 def _by_place(items: Iterable[Object]) -> Mapping[str, list[Object]]:
     found: dict[str, list[Object]] = defaultdict(list)
     for body in items:
-        found[place(body)].append(body)
+        found[namespace_of(body)].append(body)
     return found
 
 
@@ -236,20 +238,12 @@ def _named(items: Iterable[Object], name: str) -> Object | None:
 
 
 def _pools(items: Iterable[Object], namespace: str, cluster: str) -> dict[str, Object]:
-    own = [body for body in items if place(body) == namespace and _cluster_of(body) == cluster]
+    own = [body for body in items if namespace_of(body) == namespace and _cluster_of(body) == cluster]
     return {name_of(body): body for body in sorted(own, key=name_of)}
 
 
 def _cluster_of(pool: Object) -> str:
     return str(pool.get("spec", {}).get("clusterName", ""))
-
-
-def name_of(body: Object) -> str:
-    return str(body["metadata"]["name"])
-
-
-def place(body: Object) -> str:
-    return str(body["metadata"].get("namespace", ""))
 
 
 # -- hosted clusters themselves -------------------------------------------------------------------------------------
@@ -342,11 +336,6 @@ class InMaas:
     kind: str = ""
 
 
-def has_maas(task: Task) -> bool:
-    """Whether the task says where a MAAS is."""
-    return bool(task.params.get("maas_endpoint") or task.params.get("maas_api_key"))
-
-
 def machines_in_maas(
     task: Task, seen: Iterable[ClusterSnapshot], tolerated: Collection[str] = PASSING
 ) -> InMaas | None:
@@ -354,7 +343,7 @@ def machines_in_maas(
 
     A MAAS that is down is a trouble, as is whatever kind of failure is tolerated; any other is the task's.
     """
-    if not has_maas(task):
+    if not has_maas(task.params):
         return None
     ids = {system_id for one in seen for body in one.maas_machines if (system_id := system_id_of(body))}
     try:

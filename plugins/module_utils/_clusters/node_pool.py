@@ -29,14 +29,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.releases import refuse_older
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.results import node_pool_view
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    MADE_FOR_POOL,
+    has_maas,
+    is_paused,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CONFIG_MAPS,
     CRDS,
@@ -45,11 +48,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import applied
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure.sizes import mebibytes, parse
 
-OF_POOL = "metalshift.maas/node-pool"
 CONFIG = "config"
 RELEASE = ("spec", "release", "image")
 
@@ -95,7 +97,7 @@ class NodePoolRun:
         """The machines that the pool may give back, if it has any and the task says where MAAS is."""
         if live is None or pool_manifest.platform_of(self.params, live, None) != "MAAS":
             return None
-        if not (self.params["erase"] or has_maas(self.task)):
+        if not (self.params["erase"] or has_maas(self.task.params)):
             return None
         cluster = str(at(live, ("spec", "clusterName")))
         return PoolMachines(self.task, self.patience, self.namespace, cluster, self.name)
@@ -228,7 +230,7 @@ class NodePoolRun:
             there = self.kube.get(CONFIG_MAPS, name, self.namespace)
             if given["content"] is not None:
                 wanted = secrets.config_map(name, self.namespace, cluster, {CONFIG: given["content"]})
-                wanted["metadata"]["labels"][OF_POOL] = self.name
+                wanted["metadata"]["labels"][MADE_FOR_POOL] = self.name
                 yield DesiredObject(wanted, there)
             else:
                 self._check_config(name, there)
@@ -259,7 +261,7 @@ def converge_pool(task: Task) -> Result:
 def _remove(task: Task) -> Result:
     """The pool with its machines, then the ConfigMaps that were made for it."""
     namespace, name = task.params["namespace"], task.params["name"]
-    made: Sequence[Object] = task.kube.list(CONFIG_MAPS, namespace, labels=f"{OF_POOL}={name}")
+    made: Sequence[Object] = task.kube.list(CONFIG_MAPS, namespace, labels=f"{MADE_FOR_POOL}={name}")
     result = remove_pool(task)
     return result if not made else _and_configs(task, result, made)
 

@@ -20,16 +20,21 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meaning_of,
     meanings_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    OF_NODE_POOL,
+    is_paused,
+    maas_machine_name_of,
+    pool_name_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
 Branch = dict[str, Any]
 
-NODE_POOL = "hypershift.openshift.io/nodePool"
 DEPLOYED = "MachineDeployed"
 # Under these types a MaasMachine says what its machine is called; a node is called so too.
 NAMES = ("Hostname", "InternalDNS", "ExternalDNS")
@@ -42,18 +47,8 @@ def status_of(body: Object | None) -> Mapping[str, Any]:
     return (body or {}).get("status") or {}
 
 
-def name_of(body: Object) -> str:
-    return str(body["metadata"]["name"])
-
-
 def is_true(body: Object | None, kind: str) -> bool:
     return (condition(body, kind) or {}).get("status") == "True"
-
-
-def pool_of(body: Object) -> str:
-    """The name of the node pool that a Machine, a MaasMachine or what makes them is of; empty if it is of none."""
-    annotations = body["metadata"].get("annotations") or {}
-    return str(annotations.get(NODE_POOL, "")).rpartition("/")[2]
 
 
 # -- the tree --------------------------------------------------------------------------------------------------------
@@ -102,7 +97,7 @@ def tree(seen: ClusterSnapshot, grove: TreeSources) -> Branch:
         "troubles": list(seen.troubles),
     }
     if grove.machines:
-        strays = [body for body in seen.machines if pool_of(body) not in seen.pools]
+        strays = [body for body in seen.machines if pool_name_of(body) not in seen.pools]
         found["other_machines"] = [_machine(body, seen, grove) for body in strays]
         found["other_maas_machines"] = [_maas_machine(body, grove) for body in _without_machine(seen)]
     if seen.nodes is not None:
@@ -123,7 +118,7 @@ def state_of(cluster: Object | None, now: float) -> str:
     """One word for the whole."""
     if cluster is None:
         return "remains"
-    if cluster["metadata"].get("deletionTimestamp"):
+    if is_deleted(cluster):
         return "deleting"
     if is_paused(cluster.get("spec"), now):
         return "paused"
@@ -198,7 +193,7 @@ def _pool(pool: Object, seen: ClusterSnapshot, grove: TreeSources) -> Branch:
         "conditions": _conditions("NodePool", pool),
     }
     if grove.machines:
-        own = [body for body in seen.machines if pool_of(body) == found["name"]]
+        own = [body for body in seen.machines if pool_name_of(body) == found["name"]]
         found["machines"] = [_machine(body, seen, grove) for body in sorted(own, key=name_of)]
     return found
 
@@ -285,12 +280,11 @@ def _node_name(machine: Object) -> str:
 
 
 def _maas_machine_of(machine: Object, seen: ClusterSnapshot) -> Object | None:
-    reference = (machine.get("spec") or {}).get("infrastructureRef") or {}
-    return next((body for body in seen.maas_machines if name_of(body) == reference.get("name")), None)
+    return next((body for body in seen.maas_machines if name_of(body) == maas_machine_name_of(machine)), None)
 
 
 def _without_machine(seen: ClusterSnapshot) -> list[Object]:
-    named = {((body.get("spec") or {}).get("infrastructureRef") or {}).get("name") for body in seen.machines}
+    named = {maas_machine_name_of(body) for body in seen.machines}
     return [body for body in seen.maas_machines if name_of(body) not in named]
 
 
@@ -332,7 +326,7 @@ def owners(seen: Iterable[ClusterSnapshot], *, system_id: str = "", node: str = 
 
 def _held(seen: ClusterSnapshot) -> Iterator[tuple[MachineUser, Sequence[str]]]:
     """Every machine of a cluster, with the names that its node may have."""
-    machines = {_reference(body): body for body in seen.machines}
+    machines = {maas_machine_name_of(body): body for body in seen.machines}
     linked: set[str] = set()
     for body in seen.maas_machines:
         machine = machines.get(name_of(body))
@@ -341,11 +335,11 @@ def _held(seen: ClusterSnapshot) -> Iterator[tuple[MachineUser, Sequence[str]]]:
         addresses = status_of(body).get("addresses") or []
         called = [str(one.get("address")) for one in addresses if one.get("type") in NAMES]
         hostname = str(status_of(body).get("hostname") or "")
-        owner = _owner(seen, pool_of(body), machine, name_of(body), system_id_of(body), node)
+        owner = _owner(seen, pool_name_of(body), machine, name_of(body), system_id_of(body), node)
         yield owner, [name for name in (node, hostname, *called) if name]
     for body in seen.nodes or ():
         if name_of(body) not in linked:
-            pool = str((body["metadata"].get("labels") or {}).get(NODE_POOL, ""))
+            pool = str((body["metadata"].get("labels") or {}).get(OF_NODE_POOL, ""))
             yield _owner(seen, pool, None, "", system_id_of(body), name_of(body)), [name_of(body)]
 
 
@@ -355,16 +349,12 @@ def _owner(
     return MachineUser(
         namespace=seen.namespace,
         hosted_cluster=seen.name,
-        node_pool=pool or (pool_of(machine) if machine else ""),
+        node_pool=pool or (pool_name_of(machine) if machine else ""),
         machine=name_of(machine) if machine else "",
         maas_machine=maas_machine,
         system_id=system_id,
         node=node,
     )
-
-
-def _reference(machine: Object) -> str:
-    return str(((machine.get("spec") or {}).get("infrastructureRef") or {}).get("name") or "")
 
 
 def _is_called(name: str, names: Iterable[str]) -> bool:

@@ -41,12 +41,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
     patches,
     resumptions,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import has_maas, machines_in_maas
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import machines_in_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.provider_guard import ProviderGuard
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import (
     constraints_of_machine,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import TOUCHED, has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.watch import ClusterWatch
@@ -55,7 +56,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import HEARTBEAT, Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, is_deleted, name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     HOSTED_CLUSTERS,
     MAAS_MACHINES,
@@ -65,6 +66,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
@@ -75,7 +77,6 @@ TICK = 1.0
 SETTLE = 0.1
 # What the operator has forgotten is touched so often at most.
 TOUCH_AGAIN = 30.0
-TOUCHED = "metalshift.maas/touched"
 WHAT: Mapping[ObjectKind, str] = {HOSTED_CLUSTERS: "hosted cluster", NODE_POOLS: "node pool", MAAS_MACHINES: "machine"}
 MOST_NAMED = 5
 # Of requests that are not approved, so many are told, and of the end of a wait the first of them.
@@ -204,9 +205,10 @@ class ClusterWait:
             # While nothing could be seen, nothing has lasted.
             missed, self._blind = now - self._blind, None
             self._since = {topic: since + missed for topic, since in self._since.items()}
-        lines = assess(seen, self._goal, now, self._since, pools=self._pools).lines
+        today = time.time()
+        lines = assess(seen, self._goal, now, self._since, time_of_day=today, pools=self._pools).lines
         self._since, self._lines = followed(self._since, self._lines, lines, now), lines
-        found = assess(seen, self._goal, now, self._since, pools=self._pools)
+        found = assess(seen, self._goal, now, self._since, time_of_day=today, pools=self._pools)
         self._waits = [found.lines[topic] for topic in found.waits]
         self._touch_due = found.touch
         self._lacks_only_certificates = bool(seen.certificates) and self._is_reached(replace(seen, certificates={}))
@@ -304,7 +306,7 @@ class ClusterWait:
     @contextmanager
     def _errands(self, lookout: ClusterWatch, approve: bool) -> Iterator[Sequence[BackgroundJob]]:
         task, bell, rest = self._task, lookout.bell, self._patience.tick
-        knows_maas = has_maas(task)
+        knows_maas = has_maas(task.params)
         chosen = [
             BackgroundJob("touching", self._to_touch, self._touch, bell, TOUCH_AGAIN),
             BackgroundJob("letting machines go", self._letting_go.overdue, self._letting_go.let_go, bell, rest),
@@ -363,7 +365,7 @@ class ClusterWait:
 
     def _worth_waking(self, bodies: Sequence[Object]) -> set[str]:
         """Those for which the provider would get a machine now: MAAS answers, and has one that fits."""
-        if not bodies or not has_maas(self._task):
+        if not bodies or not has_maas(self._task.params):
             return set()
         try:
             ready = Machines(self._task.maas).listed(status=[Status.READY.filter])

@@ -38,6 +38,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Objects,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGER
 
 MISSING: ImportError | None = None
 try:
@@ -51,7 +52,6 @@ try:
 except ImportError as missing:
     MISSING = missing
 
-MANAGER = "metalshift.maas"
 
 READ_TIMEOUT = 35.0
 # A list comes in pages, so that one of thousands of objects is no single answer of many megabytes.

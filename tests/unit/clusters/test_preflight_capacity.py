@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import (
-    ANNOUNCEMENT,
     MachineDemand,
     allotted,
     announced,
@@ -21,6 +20,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.prefligh
     constraints_of,
     is_elder,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import ASKS_FOR
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 
 Object = dict[str, Any]
@@ -118,7 +118,7 @@ TEXT = announcement([("workers", 3, {"tags": ["worker"]}), ("gpu", 1, {})])
 
 
 def test_what_is_announced_counts_until_the_node_pool_is_there() -> None:
-    cluster = hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT})
+    cluster = hosted_cluster("demo", annotations={ASKS_FOR: TEXT})
     assert [(each.pool, each.count) for each in announced(cluster, [], NOW)] == [("workers", 3), ("gpu", 1)]
     assert [each.pool for each in announced(cluster, [node_pool("workers")], NOW)] == ["gpu"]
     assert [each.pool for each in announced(cluster, [node_pool("gpu", "other")], NOW)] == ["workers", "gpu"]
@@ -126,17 +126,17 @@ def test_what_is_announced_counts_until_the_node_pool_is_there() -> None:
 
 def test_an_installed_cluster_announces_nothing() -> None:
     done = {"version": {"history": [{"state": "Completed"}]}}
-    assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT}, status=done), [], NOW) == []
+    assert announced(hosted_cluster("demo", annotations={ASKS_FOR: TEXT}, status=done), [], NOW) == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "7", '[{"name": "a"}]', '[{"name": 1, "count": 2}]', "[null]"])
 def test_what_others_wrote_into_the_annotation_is_passed_over(text: str) -> None:
-    assert announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: text}), [], NOW) == []
+    assert announced(hosted_cluster("demo", annotations={ASKS_FOR: text}), [], NOW) == []
 
 
 def test_an_annotation_announces_a_hundred_node_pools_at_most() -> None:
     text = announcement([(f"pool-{number}", 1, {}) for number in range(150)])
-    assert len(announced(hosted_cluster("demo", annotations={ANNOUNCEMENT: text}), [], NOW)) == 100
+    assert len(announced(hosted_cluster("demo", annotations={ASKS_FOR: text}), [], NOW)) == 100
 
 
 AVAILABLE = {"conditions": [{"type": "Available", "status": "True", "lastTransitionTime": "2026-01-01T00:30:00Z"}]}
@@ -158,7 +158,7 @@ def test_node_pools_that_do_not_come_stop_counting(
     status: Object, pools: list[str], minutes: int, counts: bool
 ) -> None:
     """Two clusters whose pools had been deleted blocked all others, until their annotation was taken away by hand."""
-    cluster = hosted_cluster("demo", annotations={ANNOUNCEMENT: TEXT}, status=status)
+    cluster = hosted_cluster("demo", annotations={ASKS_FOR: TEXT}, status=status)
     cluster["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
     there = [node_pool("workers") for _stamp in pools]
     for each, stamp in zip(there, pools, strict=True):

@@ -417,8 +417,8 @@ def test_nodes_must_be_able_to_join_with_the_provider(
     assert only(found).status == status
 
 
-def storage_class(name: str, default: str = "") -> Object:
-    notes = {"storageclass.kubernetes.io/is-default-class": default} if default else {}
+def storage_class(name: str, default: str = "", key: str = "storageclass.kubernetes.io/is-default-class") -> Object:
+    notes = {key: default} if default else {}
     return {"metadata": {"name": name, "annotations": notes}}
 
 
@@ -426,6 +426,7 @@ def storage_class(name: str, default: str = "") -> Object:
     ("wanted", "classes", "status"),
     [
         ("", [storage_class("a", "true"), storage_class("b")], "ok"),
+        ("", [storage_class("a", "true", "storageclass.beta.kubernetes.io/is-default-class")], "ok"),
         ("", [storage_class("a", "false")], "failed"),
         ("", [], "failed"),
         ("", [storage_class("a", "true"), storage_class("b", "true")], "warning"),

@@ -9,15 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.provider_guard import ProviderGuard
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import GIVEN_UP, NOT_OURS, PAUSED
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
-    GIVEN_UP,
-    MAAS_MACHINES,
-    NOT_OURS,
-    PAUSED,
-    Object,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, Object
 from unit.clusters.clusters import MARKS, OTHER, in_maas
 from unit.kube.shapes import NAME, NAMESPACE, maas_machine, machine, pool, sight
 from unit.kube.watched_api import WatchedApi

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.progress import Goal
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import (
-    FOR_MACHINE,
-    PAUSED,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import PAUSED
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import PAUSED_FOR
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.wait import wait_for
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
@@ -90,7 +88,7 @@ def test_what_is_not_fine_yet_is_told_and_then_each_change(api: WatchedApi) -> N
 # -- what a wait has paused ------------------------------------------------------------------------------------------
 
 SETS, INNER = MACHINE_SETS.path(f"{NAMESPACE}-{NAME}"), f"{NAMESPACE}-{NAME}"
-PAUSES = {PAUSED: "true", FOR_MACHINE: "a"}
+PAUSES = {PAUSED: "true", PAUSED_FOR: "a"}
 STUCK = {"conditions": [{"type": "Deleting", "status": "True", "reason": "DeletingNode", "message": ""}]}
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import (
-    FOR_MACHINE,
     PAUSED,
     patches,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.pool_manifest import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
     NODE_DELETION_TIMEOUT,
+    PAUSED_FOR,
 )
 
 BEGAN, LIMIT = 1_800_000_000.0, 60.0
@@ -45,8 +45,8 @@ def done(sets: list[Any], machines: list[Any], after: float) -> list[tuple[str, 
 
 
 TIMEOUT = ("Machine", {"spec": {"nodeDeletionTimeout": "1m0s"}})
-PAUSE = ("MachineSet", {"metadata": {"annotations": {PAUSED: "true", FOR_MACHINE: "w-1"}}})
-RESUME = ("MachineSet", {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE: None}}})
+PAUSE = ("MachineSet", {"metadata": {"annotations": {PAUSED: "true", PAUSED_FOR: "w-1"}}})
+RESUME = ("MachineSet", {"metadata": {"annotations": {PAUSED: None, PAUSED_FOR: None}}})
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ RESUME = ("MachineSet", {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE:
         ([machine_set()], [machine(nodeDeletionTimeout="10s")], LIMIT, []),
         ([machine_set(going=True)], [machine("DrainingNode")], 0, [TIMEOUT]),
         ([], [machine("DrainingNode")], 0, [TIMEOUT]),
-        ([machine_set(**{PAUSED: "true", FOR_MACHINE: "w-1"})], [machine(nodeDeletionTimeout="1m0s")], LIMIT, []),
-        ([machine_set(**{PAUSED: "true", FOR_MACHINE: "w-1"})], [], LIMIT, [RESUME]),
+        ([machine_set(**{PAUSED: "true", PAUSED_FOR: "w-1"})], [machine(nodeDeletionTimeout="1m0s")], LIMIT, []),
+        ([machine_set(**{PAUSED: "true", PAUSED_FOR: "w-1"})], [], LIMIT, [RESUME]),
         ([machine_set(**{PAUSED: "true"})], [], LIMIT, []),
         ([machine_set()], [{**machine(), "metadata": {"name": "w-1"}}], LIMIT, []),
     ],

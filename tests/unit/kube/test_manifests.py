@@ -14,6 +14,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
     pool_manifest,
     secrets,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    HEALTH_TIMEOUT,
+    NODE_DELETION_TIMEOUT,
+    STARTUP_TIMEOUT,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import at
 from ansible_collections.metalshift.maas.plugins.modules import hosted_cluster, node_pool
@@ -204,7 +209,7 @@ def test_a_new_pool_has_bounded_removals_and_the_release_of_its_cluster() -> Non
     body = pool(image="custom/rhcos", replicas=2)
     spec = body["spec"]
     assert (spec["nodeDrainTimeout"], spec["nodeVolumeDetachTimeout"]) == ("20m0s", "10m0s")
-    assert body["metadata"]["annotations"] == {pool_manifest.NODE_DELETION_TIMEOUT: "5m0s"}
+    assert body["metadata"]["annotations"] == {NODE_DELETION_TIMEOUT: "5m0s"}
     assert spec["release"] == LIVE["spec"]["release"]
     assert spec["platform"]["maas"]["identityRef"] == {"name": "demo-maas-credentials"}
     assert spec["management"]["replace"] == {
@@ -215,17 +220,17 @@ def test_a_new_pool_has_bounded_removals_and_the_release_of_its_cluster() -> Non
 
 def test_a_pool_that_repairs_itself_gives_maas_its_time() -> None:
     annotations = pool(image="x", auto_repair=True)["metadata"]["annotations"]
-    assert annotations[pool_manifest.STARTUP_TIMEOUT] == "1h0m0s"
-    assert annotations[pool_manifest.HEALTH_TIMEOUT] == "15m0s"
+    assert annotations[STARTUP_TIMEOUT] == "1h0m0s"
+    assert annotations[HEALTH_TIMEOUT] == "15m0s"
 
 
 def test_a_pool_that_comes_to_repair_itself_gives_maas_its_time_as_well() -> None:
     there = {**POOL, "spec": {**POOL["spec"], "management": {"autoRepair": False}}}
     annotations = pool(there, {}, auto_repair=True)["metadata"]["annotations"]
-    assert annotations == {pool_manifest.STARTUP_TIMEOUT: "1h0m0s", pool_manifest.HEALTH_TIMEOUT: "15m0s"}
-    there["metadata"] = {**POOL.get("metadata", {}), "annotations": {pool_manifest.STARTUP_TIMEOUT: "45m0s"}}
+    assert annotations == {STARTUP_TIMEOUT: "1h0m0s", HEALTH_TIMEOUT: "15m0s"}
+    there["metadata"] = {**POOL.get("metadata", {}), "annotations": {STARTUP_TIMEOUT: "45m0s"}}
     annotations = pool(there, {}, auto_repair=True)["metadata"]["annotations"]
-    assert annotations == {pool_manifest.HEALTH_TIMEOUT: "15m0s"}
+    assert annotations == {HEALTH_TIMEOUT: "15m0s"}
     there["spec"]["management"]["autoRepair"] = True
     assert not pool(there, {}, auto_repair=True)["metadata"].get("annotations")
 

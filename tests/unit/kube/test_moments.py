@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused, seconds_of, stamp_of
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import is_paused
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of, stamp_of
 
 NOON = 1795003200.0
 

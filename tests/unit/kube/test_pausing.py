@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.machines import (
-    PAUSED_AS,
     PausePatch,
     beginnings,
     ends,
     owned,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, MACHINES, PAUSED
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import PAUSED, PAUSED_AS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, MACHINES
 
 OURS = {PAUSED: "true", PAUSED_AS: "kvm1"}
 NEIGHBOURS = {PAUSED: "true", PAUSED_AS: "kvm2"}

@@ -744,6 +744,21 @@ def test_what_is_paused_is_never_gone(what: str) -> None:
     assert "paused" in stop.text
 
 
+@pytest.mark.parametrize("what", ["cluster", "pool"])
+@pytest.mark.parametrize(("until", "holds"), [("2099-01-01T00:00:00Z", True), ("1969-01-01T00:00:00Z", False)])
+def test_a_pause_until_a_date_keeps_what_is_deleted(what: str, until: str, holds: bool) -> None:
+    """It ends by itself: not at once, but after a while the wait does."""
+
+    def pause(body: dict[str, Any], wished: bool) -> dict[str, Any]:
+        return deleted({**body, "spec": {**body["spec"], **({"pausedUntil": until} if wished else {})}})
+
+    seen = whole(cluster=pause(available_cluster(), what == "cluster"), pools={NAME: pause(pool(), what == "pool")})
+    sentence = f"paused until {until}, so its machines are not removed"
+    assert (sentence in " ".join(said(seen, "gone"))) == holds
+    assert look(seen, "gone", SETTLE).stop is None
+    assert (look(seen, "gone", GRACE).stop is not None) == holds
+
+
 def test_what_nobody_deletes_is_not_waited_for() -> None:
     assert look(whole(), "gone", GRACE).stop is not None
 

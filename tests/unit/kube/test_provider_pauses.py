@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.provider import (
-    FINALIZER,
     endless,
     patches,
     takeover,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import MAAS_MACHINE_FINALIZER
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from unit.kube.shapes import NAME, deployment, maas_machine, machine, pool, sight
 
@@ -25,7 +25,7 @@ NO_ADMINISTRATOR = f"{FAILED} Unable to disable swap: status: 403, message: "
 PAUSED, GIVEN_UP, NOT_OURS = "cluster.x-k8s.io/paused", "metalshift.maas/given-up", "metalshift.maas/not-ours"
 OLD, NEW = ({"cluster.x-k8s.io/cloned-from-name": f"{NAME}-{which}"} for which in ("old", "new"))
 OURS = {PAUSED: "true", GIVEN_UP: "MachineDeployFailed"}
-GOING = {"deletionTimestamp": "2026-11-18T22:06:25Z", "finalizers": [FINALIZER]}
+GOING = {"deletionTimestamp": "2026-11-18T22:06:25Z", "finalizers": [MAAS_MACHINE_FINALIZER]}
 
 
 def seen(deployed: str, notes: Object, meta: Object | None = None, spec: Object | None = None) -> ClusterSnapshot:

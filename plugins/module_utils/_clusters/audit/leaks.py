@@ -15,21 +15,33 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.state import LeftoverState, gather
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import domains_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.erasure import claim_to_erase, tag_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    HOSTED_CONTROL_PLANE_LABEL,
-    deleting,
-    name_of,
-)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
     LEAVING,
     MachineNames,
     belonging,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    HOSTED_CONTROL_PLANE_LABEL,
+    MADE_FOR_CLUSTER,
+    OF_INFRA,
+    OWNER_NAME,
+    OWNER_NAMESPACE,
+    PAUSED,
+    REFERENCED,
+    maas_machine_name_of,
+    node_name_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, text
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import PAUSED, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import (
+    MANAGED_BY,
+    MANAGER,
+    is_deleted,
+    name_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import CLAIM, CLUSTER
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
@@ -53,10 +65,7 @@ KINDS = (
     "cluster_role",
 )
 
-OURS = {"app.kubernetes.io/managed-by": "metalshift.maas"}
-OUR_CLUSTER = "metalshift.maas/hosted-cluster"
-REFERENCED = "referenced-resource.hypershift.openshift.io/{}"
-OWNER_NAME, OWNER_NAMESPACE = "hypershift.openshift.io/owner.name", "hypershift.openshift.io/owner.namespace"
+OURS = {MANAGED_BY: MANAGER}
 SHARED_ROLE = "hypershift-cluster-api"
 # Made for clusters whose machines are LXD hosts; the provider takes none of them away.
 LXD_TAGS = ("maas-lxd-hcp-op-", "maas-lxd-wlc-", "maas-lxd-ready-op-", "maas-lxd-host-")
@@ -152,12 +161,7 @@ def _machines(remains: LeftoverState) -> Iterator[Leak]:
 def _provider_ids(remains: LeftoverState) -> Iterator[Leak]:
     """MaasMachines of this cluster that name a machine which is somebody else's: deleting them releases it."""
     held = {machine["system_id"]: machine for machine in remains.held or ()}
-    nodes = {
-        str(((body.get("spec") or {}).get("infrastructureRef") or {}).get("name")): str(
-            ((body.get("status") or {}).get("nodeRef") or {}).get("name") or ""
-        )
-        for body in remains.machines
-    }
+    nodes = {maas_machine_name_of(body): node_name_of(body) for body in remains.machines}
     owner = remains.owner
     for body in remains.maas_machines:
         system_id = system_id_of(body)
@@ -329,7 +333,7 @@ def _namespaces(remains: LeftoverState) -> Iterator[Leak]:
     yield Leak(
         "namespace",
         name_of(place),
-        why if deleting(place) else "it is the namespace of the control plane, and the cluster is gone",
+        why if is_deleted(place) else "it is the namespace of the control plane, and the cluster is gone",
         "hosted_cluster with state: absent takes it away; with force: true also when it hangs.",
     )
 
@@ -363,7 +367,7 @@ def _kept_object(remains: LeftoverState, kind: str, body: Object) -> Leak | None
     metadata = body["metadata"]
     labels, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     name = f"{body['kind']} {metadata.get('namespace')}/{name_of(body)}"
-    made_by_us = OURS.items() <= labels.items() and labels.get(OUR_CLUSTER) == remains.name
+    made_by_us = OURS.items() <= labels.items() and labels.get(MADE_FOR_CLUSTER) == remains.name
     credentials = name_of(body) == f"{remains.name}-maas-credentials"
     if made_by_us and credentials:
         return Leak(
@@ -377,7 +381,7 @@ def _kept_object(remains: LeftoverState, kind: str, body: Object) -> Leak | None
         return Leak(kind, name, "it was made for this cluster", "hosted_cluster with state: absent removes it.")
     usual = name_of(body) in {f"{remains.name}-{what}" for what in USUAL_SECRETS}
     referenced = REFERENCED.format(remains.name) in notes
-    of_infra = remains.infra_id and labels.get("hypershift.openshift.io/auto-created-for-infra") == remains.infra_id
+    of_infra = remains.infra_id and labels.get(OF_INFRA) == remains.infra_id
     if not (usual or referenced or of_infra):
         return None
     why = "the cluster used it" if referenced else "it has the name, or the label, of something made for this cluster"
@@ -394,7 +398,7 @@ def _pools(remains: LeftoverState) -> Iterator[Leak]:
         yield Leak(
             "node_pool",
             f"NodePool {remains.label.partition('/')[0]}/{name_of(body)}",
-            "its cluster is gone" + (", and it is being deleted" if deleting(body) else ""),
+            "its cluster is gone" + (", and it is being deleted" if is_deleted(body) else ""),
             "node_pool with state: absent removes it.",
         )
 

@@ -13,16 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    deleting,
-    name_of,
-)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.namesakes import owners_in
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import (
     ControlPlaneOwner,
     clusters_of_pools,
     namesakes,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
@@ -42,6 +39,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
 
@@ -153,7 +151,7 @@ class LeftoverState:
 
     @property
     def is_there(self) -> bool:
-        return self.cluster is not None and not deleting(self.cluster)
+        return self.cluster is not None and not is_deleted(self.cluster)
 
     @property
     def named(self) -> set[str]:
@@ -169,7 +167,7 @@ def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Leftover
     memory = ClusterRecord.of(noted)
     place = control_plane_namespace(namespace, name)
     answers, unchecked = _answered({**_kube_looks(task, namespace, place), **_maas_looks(task, memory)})
-    if not _reaches_maas(task):
+    if not has_maas(task.params):
         unchecked.append(
             "MAAS was not asked: maas_endpoint and maas_api_key are not set, so machines, virtual machines, DNS "
             "records, reservations and tags were not looked at."
@@ -182,7 +180,7 @@ def gather(task: Task, namespace: str, name: str, noted: Any = None) -> Leftover
     roles = [answers.get("cluster_roles"), answers.get("cluster_role_bindings")]
     everywhere = answers.get("all_maas_machines")
     owners: frozenset[str] = frozenset()
-    if _reaches_maas(task) and answers.get("held") is not None:
+    if has_maas(task.params) and answers.get("held") is not None:
         owners = Controllers(task, namespace, name).owners(Machines(task.maas).me)
     remains = LeftoverState(
         namespace=namespace,
@@ -242,7 +240,7 @@ def _kube_looks(task: Task, namespace: str, place: str) -> dict[str, Look]:
 
 
 def _maas_looks(task: Task, memory: ClusterRecord) -> dict[str, Look]:
-    if not _reaches_maas(task):
+    if not has_maas(task.params):
         return {}
     maas, machines = task.maas, Machines(task.maas)
     return {
@@ -257,10 +255,6 @@ def _maas_looks(task: Task, memory: ClusterRecord) -> dict[str, Look]:
         "reservations": lambda: maas.get("ipaddresses/", {"all": True} if machines.sees_all else {}),
         "tags": lambda: maas.get("tags/"),
     }
-
-
-def _reaches_maas(task: Task) -> bool:
-    return bool(task.params.get("maas_endpoint") and task.params.get("maas_api_key"))
 
 
 def _answered(looks: Mapping[str, Look]) -> tuple[dict[str, Any], list[str]]:

@@ -31,11 +31,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
     MachineNames,
     belonging,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    PASSED_OVER,
+    maas_machine_name_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import CSRS, NODES, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -54,8 +60,6 @@ VOUCHED = frozenset({Status.DEPLOYING, Status.DEPLOYED})
 DOUBTS: Mapping[str, str] = {"foreign": "held", "free": "held", "unsure": "doubtful"}
 # What cannot be told without MAAS.
 MAAS_KNOWS = frozenset({"not_in_maas", "unknown_machine"})
-# Written on a request before another one of the same machine is approved.
-PASSED_OVER = "metalshift.maas/passed-over-for"
 # What an approval is answered with when others have been quicker.
 CHANGED, GONE_MEANWHILE = "changed", frozenset({"conflict", "not_found"})
 
@@ -119,7 +123,7 @@ def look(
     """
     if not pending(seen):
         return []
-    nodes = [KnownNode(_name(body), system_id_of(body)) for body in seen.nodes or ()]
+    nodes = [KnownNode(name_of(body), system_id_of(body)) for body in seen.nodes or ()]
     moment = time.time() if now is None else now
     hosts = hosts_of(seen, machines, owners)
     return judge(requests_of(seen, approved), hosts, nodes, moment, max_age, reissue)
@@ -130,7 +134,7 @@ def approve(hosted: Kube, seen: ClusterSnapshot, verdicts: Iterable[CsrVerdict])
 
     A machine that has a Node by now gets no second client certificate, whatever was seen.
     """
-    requests, judged = {_name(body): body for body in pending(seen)}, list(verdicts)
+    requests, judged = {name_of(body): body for body in pending(seen)}, list(verdicts)
     rivals = _rivals(requests, judged)
     return [
         _approved(hosted, requests[one.name], one, rivals.get(one.name, ())) if one.approved else one for one in judged
@@ -201,13 +205,13 @@ def hosts_of(
     seen: ClusterSnapshot, machines: Mapping[str, Machine], owners: Collection[str] = ()
 ) -> list[KnownMachine]:
     """Each machine that a MaasMachine of the cluster names, with what MAAS says about it."""
-    by_reference = {_reference(body): body for body in seen.machines}
+    by_reference = {maas_machine_name_of(body): body for body in seen.machines}
     named: dict[str, list[Object]] = defaultdict(list)
     for body in seen.maas_machines:
         if system_id := system_id_of(body):
             named[system_id].append(body)
     return [
-        _host(seen, body, by_reference.get(_name(body)), machines.get(system_id), _others(body, bodies), owners)
+        _host(seen, body, by_reference.get(name_of(body)), machines.get(system_id), _others(body, bodies), owners)
         for system_id, bodies in named.items()
         for body in bodies
     ]
@@ -228,11 +232,11 @@ def _host(
     # Without MAAS's word, the provider's tells at least which machine a request is about.
     names = [known.get("hostname"), known.get("fqdn")] if machine is not None else _told_names(maas_machine)
     return KnownMachine(
-        name=_name(body),
+        name=name_of(body),
         system_id=system_id_of(maas_machine),
         names=frozenset(str(name).lower().rstrip(".") for name in names if name),
         addresses=frozenset(str(ip_address(address)) for address in known.get("ip_addresses") or [] if address),
-        created=as_time(str(body["metadata"].get("creationTimestamp") or "")),
+        created=seconds_of(text(body, "metadata", "creationTimestamp")) or 0.0,
         node=node,
         doubt=doubt,
         says=says,
@@ -249,7 +253,7 @@ def _doubt(
     owners: Collection[str],
 ) -> tuple[str, str]:
     """Why the machine is not vouched for, as a reason of a verdict and its sentence; nothing when it is."""
-    name, system_id = _name(maas_machine), system_id_of(maas_machine)
+    name, system_id = name_of(maas_machine), system_id_of(maas_machine)
     if machine is None:
         return "not_in_maas", f"MAAS does not know {system_id}, which the MaasMachine {name} names."
     called = f"{machine.get('hostname')} ({system_id})"
@@ -261,8 +265,8 @@ def _doubt(
         return DOUBTS[verdict.verdict], f"{called} may be somebody else's: {verdict.reason}."
     if owner is None:
         return "leaving", f"No Machine of the cluster stands for the MaasMachine {name}."
-    if owner["metadata"].get("deletionTimestamp") or maas_machine["metadata"].get("deletionTimestamp"):
-        return "leaving", f"The Machine {_name(owner)} is being deleted."
+    if is_deleted(owner) or is_deleted(maas_machine):
+        return "leaving", f"The Machine {name_of(owner)} is being deleted."
     return "", ""
 
 
@@ -273,12 +277,7 @@ def _told_names(maas_machine: Object) -> list[str]:
 
 
 def _others(body: Object, bodies: Iterable[Object]) -> list[str]:
-    return [f"{one['metadata'].get('namespace', '')}/{_name(one)}" for one in bodies if one is not body]
-
-
-def _reference(machine: Object) -> str:
-    """The MaasMachine that a Machine stands for."""
-    return str(((machine.get("spec") or {}).get("infrastructureRef") or {}).get("name") or "")
+    return [f"{one['metadata'].get('namespace', '')}/{name_of(one)}" for one in bodies if one is not body]
 
 
 # -- requests -----------------------------------------------------------------------------------------------------
@@ -291,7 +290,7 @@ def _conditions(body: Object) -> Sequence[Object]:
 def _outcome(body: Object, approved: Collection[str]) -> str:
     said = {one["type"] for one in _conditions(body)}
     if not said:
-        return "approved" if _name(body) in approved else ""
+        return "approved" if name_of(body) in approved else ""
     if "Failed" in said:
         return "failed"
     return "approved" if "Approved" in said and "Denied" not in said else "denied"
@@ -306,12 +305,12 @@ def _request(body: Object, outcome: str) -> CertificateRequest:
         except ValueError as error:
             trouble = str(error)
     return CertificateRequest(
-        name=_name(body),
+        name=name_of(body),
         signer=str(spec["signerName"]),
         username=str(spec.get("username") or ""),
         groups=tuple(spec.get("groups") or ()),
         usages=tuple(spec.get("usages") or ()),
-        created=as_time(str(body["metadata"].get("creationTimestamp") or "")),
+        created=seconds_of(text(body, "metadata", "creationTimestamp")) or 0.0,
         asked=asked,
         trouble=trouble,
         outcome=outcome,
@@ -326,7 +325,3 @@ def _key(body: Object) -> str:
 def as_time(stamp: str) -> float:
     """A time of Kubernetes in seconds; 0 when there is none."""
     return seconds_of(stamp) or 0.0
-
-
-def _name(body: Object) -> str:
-    return str(body["metadata"]["name"])

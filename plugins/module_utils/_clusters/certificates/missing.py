@@ -27,8 +27,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.sna
     MissingCertificate,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import Clock
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 
 # So long does Kubernetes remember a request that was answered: of an older node, no request means a certificate.

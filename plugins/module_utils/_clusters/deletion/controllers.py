@@ -17,8 +17,11 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
     DeletionState,
-    deleting,
     finalizers,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    OPERATOR_LABEL,
+    OPERATOR_NAMESPACE,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
@@ -34,14 +37,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     ObjectKind,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection, endpoint
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 
 BESIDE = ("capi-provider", "cluster-api", "control-plane-operator")
 OPERATOR = "operator"
-OPERATOR_NAMESPACE = "hypershift"
-OPERATOR_LABEL = "hypershift.openshift.io/operator-component"
 # Nobody waits long to learn whether a key is good.
 MAAS_TIMEOUT = 10.0
 AT_ONCE = 6
@@ -67,14 +69,14 @@ class Controllers:
             programs = {}
         if operator_namespace:
             programs[OPERATOR] = operator
-        leaving = [body for body in scene.of(MAAS_MACHINES) if deleting(body)]
+        leaving = [body for body in scene.of(MAAS_MACHINES) if is_deleted(body)]
         return replace(
             scene,
             programs=programs,
             operator_namespace=operator_namespace or OPERATOR_NAMESPACE,
             key_refused=self.key_refused() if leaving else "",
             machine_troubles=self._machine_troubles(leaving),
-            content=self._content() if scene.place and deleting(scene.place) else (),
+            content=self._content() if scene.place and is_deleted(scene.place) else (),
         )
 
     # -- programs ---------------------------------------------------------------------------------------------

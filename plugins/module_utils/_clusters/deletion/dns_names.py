@@ -15,15 +15,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import (
-    label_of,
-)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, objects, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import objects, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import HOSTED_CLUSTERS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, place_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns
 
 # For whoever removes them, and whoever compares them.
@@ -58,7 +56,7 @@ def sharing(clusters: Iterable[Object], namespace: str, name: str, domain: str) 
     return [
         cluster
         for cluster in clusters
-        if domain in domains_of(cluster) and label_of(cluster) != f"{namespace}/{name}" and not is_deleted(cluster)
+        if domain in domains_of(cluster) and place_of(cluster) != f"{namespace}/{name}" and not is_deleted(cluster)
     ]
 
 
@@ -166,7 +164,7 @@ class ClusterNames:
         self._domains = [have[name] for name in (f"apps.{self._domain}", self._domain) if name in have]
         others = self._others()
         theirs = frozenset().union(*map(api_addresses, others or ()))
-        labels = None if others is None else [label_of(one) for one in others]
+        labels = None if others is None else [place_of(one) for one in others]
         self._shared = labels is None or bool(labels)
         found = []
         for label, domain in places:

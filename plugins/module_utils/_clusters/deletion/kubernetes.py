@@ -18,20 +18,13 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
     BEFORE_INFRASTRUCTURE,
-    HOSTED_CONTROL_PLANE_LABEL,
     KINDS,
-    NO_DETACH,
-    NO_DRAIN,
     Blocker,
     DeletionState,
     ForcedAction,
-    deleting,
     finalizers,
     footprint,
-    label,
-    name_of,
     obstacles,
-    pool_of,
     runs,
     stage,
 )
@@ -46,9 +39,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
     infrastructures,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.provider import (
-    FINALIZER,
     is_given_up,
     resumption,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    HOSTED_CONTROL_PLANE_LABEL,
+    KEEPS_NAMESPACE,
+    MAAS_MACHINE_FINALIZER,
+    NO_DETACH,
+    NO_DRAIN,
+    PAUSED,
+    pool_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import in_words
@@ -67,16 +68,15 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINES,
     NAMESPACES,
     NODE_POOLS,
-    PAUSED,
     Object,
     ObjectKind,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of, title_of
 
 if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.watch import Watching
 
-KEEPS_NAMESPACE = "hypershift.openshift.io/skip-delete-hosted-controlplane-namespace"
 
 TICK = 1.0
 # When nothing has moved for so long, what it hangs at is said; it may still get better.
@@ -238,12 +238,12 @@ class KubernetesDeletion:
     def ask(self, bodies: Iterable[Object]) -> None:
         """Delete, whatever is not being deleted already."""
         for body in bodies:
-            if not deleting(body):
+            if not is_deleted(body):
                 metadata = body["metadata"]
                 namespace = str(metadata.get("namespace", ""))
                 gone = self.task.kube.delete(kind_of(body), name_of(body), namespace, uid=metadata["uid"])
                 self.changed = self.changed or gone
-                self.task.say(f"{label(body)}: deletion asked for")
+                self.task.say(f"{title_of(body)}: deletion asked for")
 
     def patch(self, body: Object, patch: Mapping[str, Any], said: str = "") -> None:
         try:
@@ -255,7 +255,7 @@ class KubernetesDeletion:
             return
         self.changed = True
         if said:
-            self.task.say(f"{label(body)}: {said}")
+            self.task.say(f"{title_of(body)}: {said}")
 
     def skip_drain(self, body: Object) -> None:
         present = body["metadata"].get("annotations") or {}
@@ -331,7 +331,7 @@ class KubernetesDeletion:
 
     def _cure(self, scene: DeletionState) -> None:
         """What nobody else does any more once the deletion has begun, and what harms nothing."""
-        going = any(deleting(body) for kind in (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS) for body in scene.of(kind))
+        going = any(is_deleted(body) for kind in (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS) for body in scene.of(kind))
         if going and not self.wanted.pool:
             for body in scene.of(CLUSTERS):
                 if (body.get("spec") or {}).get("paused"):
@@ -341,10 +341,14 @@ class KubernetesDeletion:
                 paused = PAUSED in (body["metadata"].get("annotations") or {})
                 # A MaasMachine whose machine is somebody else's: the provider must not see it any more.
                 abandoned = kind is MAAS_MACHINES and is_not_ours(body)
-                if paused and not abandoned and (going or deleting(body)):
+                if paused and not abandoned and (going or is_deleted(body)):
                     self._continue(body)
-                if abandoned and deleting(body) and FINALIZER in finalizers(body):
-                    self._unfinalize(body, [one for one in finalizers(body) if one != FINALIZER], [FINALIZER])
+                if abandoned and is_deleted(body) and MAAS_MACHINE_FINALIZER in finalizers(body):
+                    self._unfinalize(
+                        body,
+                        [one for one in finalizers(body) if one != MAAS_MACHINE_FINALIZER],
+                        [MAAS_MACHINE_FINALIZER],
+                    )
                 if kind is MACHINES and not self.wanted.drain:
                     self.skip_drain(body)
         for patch in patches(scene.of(NODE_POOLS), scene.of(MACHINE_SETS), scene.of(MACHINES), time.time()):
@@ -415,8 +419,8 @@ class KubernetesDeletion:
                 raise
             return
         self.changed = True
-        self.forced.append(f"{label(body)}: {', '.join(gone)} removed")
-        self.task.say(f"{label(body)}: finalizer {' and '.join(gone)} removed")
+        self.forced.append(f"{title_of(body)}: {', '.join(gone)} removed")
+        self.task.say(f"{title_of(body)}: finalizer {' and '.join(gone)} removed")
 
     def _stuck(self, found: Sequence[Blocker], kind: str, since: str) -> Failure:
         texts = " ".join(one.text for one in found) or "None of the remaining objects reports a reason."

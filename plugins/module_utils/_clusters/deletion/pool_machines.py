@@ -26,18 +26,18 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
     NotedMachine,
     with_erasures,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import pool_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import sight
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.marks import Marker, mark
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import MachineOwner
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import pool_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 

@@ -23,7 +23,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
     claim_to_erase,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.kubernetes import (
-    KEEPS_NAMESPACE,
     DeletionSpec,
     KubernetesDeletion,
     keeps_namespace,
@@ -33,12 +32,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
     NotedMachine,
     with_erasures,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import (
-    DeletionState,
-    label,
-    name_of,
-    pool_of,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import DeletionState
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
     MachineNames,
     MachineOwner,
@@ -46,6 +40,14 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure.provider import takeover
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight import rights
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    KEEPS_NAMESPACE,
+    MADE_FOR_CLUSTER,
+    has_maas,
+    maas_machine_name_of,
+    node_name_of,
+    pool_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
@@ -63,6 +65,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
     kind_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import (
+    MANAGED_BY,
+    MANAGER,
+    name_of,
+    title_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
@@ -75,7 +83,7 @@ REMOVAL_OPTIONS: Options = {
 }
 CREDENTIALS_OPTION: Options = {"remove_credentials": {"type": "bool", "default": False}}
 
-MANAGED = "app.kubernetes.io/managed-by=metalshift.maas,metalshift.maas/hosted-cluster={}"
+MANAGED = f"{MANAGED_BY}={MANAGER},{MADE_FOR_CLUSTER}={{}}"
 
 
 @dataclass
@@ -170,12 +178,7 @@ class Teardown:
             for kind in (HOSTED_CLUSTERS, NODE_POOLS)
             for body in scene.of(kind)
         }
-        return "MAAS" in platforms or bool(scene.of(MAAS_MACHINES)) or (not platforms and self._knows_maas)
-
-    @property
-    def _knows_maas(self) -> bool:
-        """Whether the task says where MAAS is: what an earlier run left there is worth a look then."""
-        return bool(self.task.params.get("maas_endpoint") and self.task.params.get("maas_api_key"))
+        return "MAAS" in platforms or bool(scene.of(MAAS_MACHINES)) or (not platforms and has_maas(self.task.params))
 
     # -- before anything is deleted -------------------------------------------------------------------------
 
@@ -233,7 +236,7 @@ class Teardown:
                 f"{self.wanted.label} cannot go while the hosted cluster {self.wanted.owner} is paused: "
                 "neither Cluster API nor the MAAS provider does anything then.",
                 object=self.wanted.label,
-                reason=f"{label(paused[0])} is paused",
+                reason=f"{title_of(paused[0])} is paused",
                 hint="Continue it first, with hosted_cluster and paused: false.",
             )
 
@@ -257,12 +260,7 @@ class Teardown:
 
     def _named(self, scene: DeletionState) -> dict[str, MachineNames]:
         """The MaasMachines by the machine that each names, with what else is known of it."""
-        nodes = {
-            str(((body.get("spec") or {}).get("infrastructureRef") or {}).get("name")): str(
-                ((body.get("status") or {}).get("nodeRef") or {}).get("name") or ""
-            )
-            for body in scene.of(MACHINES)
-        }
+        nodes = {maas_machine_name_of(body): node_name_of(body) for body in scene.of(MACHINES)}
         everywhere = self._all_maas_machines(scene)
         found = {}
         for body in scene.of(MAAS_MACHINES):
@@ -320,26 +318,30 @@ class Teardown:
     def _planned(self, scene: DeletionState, mine: Sequence[Object]) -> Plan:
         steps = [
             Step(
-                "continue", label(body), "what is paused cannot be deleted", _paused_until(body), {"pausedUntil": None}
+                "continue",
+                title_of(body),
+                "what is paused cannot be deleted",
+                _paused_until(body),
+                {"pausedUntil": None},
             )
             for body in (*scene.of(HOSTED_CLUSTERS), *scene.of(NODE_POOLS))
             if _paused_until(body)
         ]
         steps += [Step("leave alone", one.title, one.belonging.reason) for one in self.noted if one.is_foreign]
         whole = (*scene.of(NODE_POOLS), *scene.of(HOSTED_CLUSTERS))
-        steps += [Step("delete", label(body), before={"name": name_of(body)}) for body in whole]
+        steps += [Step("delete", title_of(body), before={"name": name_of(body)}) for body in whole]
         if whole and scene.place:
             steps.append(
                 Step(
                     "delete",
-                    label(scene.place),
+                    title_of(scene.place),
                     "HyperShift deletes it, with all that is in it",
                     {"name": name_of(scene.place)},
                 )
             )
         if not whole:
             left = self.down.left_over(scene)
-            steps += [Step("delete", label(body), "it was left over", {"name": name_of(body)}) for body in left]
+            steps += [Step("delete", title_of(body), "it was left over", {"name": name_of(body)}) for body in left]
         steps += [
             Step("release", one.title, one.belonging.reason, {"status": one.status}, {"status": "Ready"})
             for one in self.noted
@@ -352,7 +354,7 @@ class Teardown:
             left = [one for one in self._left_to_erase(self._erasing()) if one["system_id"] not in known]
             steps += [Step("erase", address(machine), "an earlier run did not come to it") for machine in left]
         steps += self._names.steps() if self._names else []
-        steps += [Step("delete", label(body), "it was made for the cluster") for body in mine]
+        steps += [Step("delete", title_of(body), "it was made for the cluster") for body in mine]
         return Plan(steps)
 
     # -- acting ---------------------------------------------------------------------------------------------
@@ -387,7 +389,7 @@ class Teardown:
     def _drop(self, body: Object) -> None:
         if self.task.kube.delete(kind_of(body), name_of(body), self.wanted.namespace, uid=body["metadata"]["uid"]):
             self.changed = True
-            self.removed.append(label(body))
+            self.removed.append(title_of(body))
 
     # -- MAAS -----------------------------------------------------------------------------------------------
 

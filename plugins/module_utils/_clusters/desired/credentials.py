@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.objects import label_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure import secrets
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    OWN_CREDENTIALS,
+    RESTART_DUE,
+    RESTARTED,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
@@ -31,10 +36,6 @@ if TYPE_CHECKING:
     from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 
 PROVIDER = "capi-provider"
-RESTART_DUE = "metalshift.maas/restart-due"
-RESTARTED = "metalshift.maas/restarted-at"
-# Names the options that were given for the provider alone: those of the task's own access do not take their place.
-OWN = "metalshift.maas/own-credentials"
 _OPTIONS = {
     secrets.ENDPOINT: ("provider_maas_endpoint", "maas_endpoint"),
     secrets.API_KEY: ("provider_maas_api_key", "maas_api_key"),
@@ -54,7 +55,7 @@ class CredentialsSpec:
 
 def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use: bool = False) -> CredentialsSpec:
     """What the task makes of the Secret. One that is in use keeps what only the task's own access would change."""
-    values, own, kept = {}, set(str(at(live or {}, ("metadata", "annotations", OWN)) or "").split()), []
+    values, own, kept = {}, set(str(at(live or {}, ("metadata", "annotations", OWN_CREDENTIALS)) or "").split()), []
     for key, (separate, shared) in _OPTIONS.items():
         there = _usable(key, secrets.value_of(live, key))
         if params[separate]:
@@ -75,7 +76,7 @@ def wished(params: Mapping[str, Any], name: str, live: Object | None, *, in_use:
     base = endpoint(values[secrets.ENDPOINT])
     body = secrets.credentials(name, params["namespace"], params["name"], base, values[secrets.API_KEY])
     if own:
-        body["metadata"]["annotations"] = {OWN: " ".join(sorted(own))}
+        body["metadata"]["annotations"] = {OWN_CREDENTIALS: " ".join(sorted(own))}
     label = label_of(SECRETS, params["namespace"], name)
     told = [
         f"The provider keeps the {key} of {label}, which is another than this task's {shared}."

@@ -30,7 +30,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
     Blocker,
     FinalizerOwner,
     caretaker,
-    label,
     obstacles,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis import infrastructure
@@ -41,21 +40,26 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosi
     severity_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pauses.pure import provider
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    DEFAULT_CLASS,
+    HAS_BEEN_AVAILABLE,
+    PAUSED,
+    is_default_class,
+    is_paused,
+    pool_name_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, is_deleted, name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CLUSTERS,
     DEPLOYMENTS,
-    PAUSED,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
     STATEFUL_SETS,
     Object,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of, title_of
 
-HAS_BEEN_AVAILABLE = "hypershift.openshift.io/HasBeenAvailable"
-DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 # Programs whose turn it is when they do not run; all others are parts of the control plane, which the operators run.
 PROVIDERS = frozenset({"capi-provider", "cluster-api"})
 # Without these nothing of the control plane works: each is told by itself, the others are counted.
@@ -182,7 +186,7 @@ def pauses(found: Evidence) -> Iterator[DiagnosisFinding]:
     for cluster in found.within(CLUSTERS):
         if at(cluster, "spec", "paused") and not paused:
             yield _held(
-                cluster, f"{label(cluster)} is paused, and its HostedCluster is not", "its spec.paused to false"
+                cluster, f"{title_of(cluster)} is paused, and its HostedCluster is not", "its spec.paused to false"
             )
     held = (*seen.machine_deployments, *seen.machine_sets, *seen.machines, *seen.maas_machines)
     for body in held:
@@ -190,11 +194,11 @@ def pauses(found: Evidence) -> Iterator[DiagnosisFinding]:
         if ours is not None:
             yield ours
             continue
-        pool = seen.pools.get(text(body, "metadata", "annotations", pool_progress.OF_POOL).rpartition("/")[2])
+        pool = seen.pools.get(pool_name_of(body))
         if at(body, "metadata", "annotations", PAUSED) is not None and not is_paused(
             (pool or {}).get("spec"), found.now
         ):
-            yield _held(body, f"{label(body)} has the annotation {PAUSED}", "")
+            yield _held(body, f"{title_of(body)} has the annotation {PAUSED}", "")
 
 
 def _paused_by_us(body: Object) -> DiagnosisFinding | None:
@@ -203,21 +207,21 @@ def _paused_by_us(body: Object) -> DiagnosisFinding | None:
     if provider.is_given_up(body):
         why = meaning_of(body["kind"], condition(body, "MachineDeployed") or {}, body)
         what = (
-            f"{label(body)} is paused since a task gave up waiting for it, so that the provider does not take and "
+            f"{title_of(body)} is paused since a task gave up waiting for it, so that the provider does not take and "
             f"release machines without end: {why.text.rstrip('.')}"
         )
         step = f"{why.hint} Then run the task again, which continues it.".strip()
     elif pool_progress.is_not_ours(body):
-        what = f"{label(body)} is paused, as it names {system_id_of(body)}, which is not this cluster's"
+        what = f"{title_of(body)} is paused, as it names {system_id_of(body)}, which is not this cluster's"
         step = pool_progress.NOT_OURS_HINT
     else:
         return None
-    return DiagnosisFinding(label(body), f"{what}.", "user", "error", step, instead_of=about)
+    return DiagnosisFinding(title_of(body), f"{what}.", "user", "error", step, instead_of=about)
 
 
 def _held(body: Object, what: str, setting: str) -> DiagnosisFinding:
     step = f"Set {setting}." if setting else "Remove the annotation."
-    return DiagnosisFinding(label(body), f"{what}: Cluster API leaves it alone.", "user", "error", step)
+    return DiagnosisFinding(title_of(body), f"{what}: Cluster API leaves it alone.", "user", "error", step)
 
 
 def _is_well(body: Object) -> bool:
@@ -237,7 +241,7 @@ def storage(found: Evidence) -> Iterator[DiagnosisFinding]:
             continue
         what, step = _why_pending(found, claim)
         yield DiagnosisFinding(
-            label({**claim, "kind": "PersistentVolumeClaim"}),
+            title_of({**claim, "kind": "PersistentVolumeClaim"}),
             f"Volume {name_of(claim)} of the control plane is pending: {what}.",
             "user",
             "error",
@@ -256,17 +260,12 @@ def _why_pending(found: Evidence, claim: Object) -> tuple[str, str]:
     if wanted and wanted not in names:
         known = ", ".join(sorted(names)) or "none"
         return f"there is no storage class {wanted}", f"Create the storage class {wanted}; those that exist: {known}."
-    if not wanted and not any(_is_default(body) for body in found.storage_classes):
+    if not wanted and not any(is_default_class(body) for body in found.storage_classes):
         return (
             "it names no storage class, and none is the default",
-            f"Give one of the storage classes the annotation {DEFAULT_CLASS[0]}=true.",
+            f"Give one of the storage classes the annotation {DEFAULT_CLASS}=true.",
         )
     return "its storage class does not provide it", f"Look at its events: {described}, and at the storage itself."
-
-
-def _is_default(storage_class: Object) -> bool:
-    annotations = at(storage_class, "metadata", "annotations") or {}
-    return any(annotations.get(name) == "true" for name in DEFAULT_CLASS)
 
 
 # -- the control plane -----------------------------------------------------------------------------------------------
@@ -379,7 +378,7 @@ def removal(found: Evidence) -> Iterator[DiagnosisFinding]:
         )
     if not told and is_deleted(found.seen.cluster):
         since = text(found.seen.cluster, "metadata", "deletionTimestamp")
-        for finding in removal_progress.removal(found.seen, ()):
+        for finding in removal_progress.removal(found.seen, (), found.now):
             if not finding.topic.startswith("machine ") and not finding.is_fine:
                 yield complaint(finding, f"HostedCluster {found.seen.label}", since, found.now)
 

@@ -17,24 +17,20 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.audit.le
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import CsrVerdict
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import (
     OPERATOR,
-    OPERATOR_LABEL,
-    OPERATOR_NAMESPACE,
     Controllers,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import DeletionState
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.infrastructure import CONFIG_MAP
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.names import NamesInMaas, read_names
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas, Listed
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    OPERATOR_LABEL,
+    OPERATOR_NAMESPACE,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
-    at,
-    is_deleted,
-    name_of,
-    objects,
-    text,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, objects, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CLUSTER_OPERATORS,
     CLUSTERS,
@@ -59,6 +55,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import RECOVERABLE, Status
 

@@ -18,7 +18,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     pool_progress,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import condition
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.blockers import label
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import Evidence
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import (
     GRACE,
@@ -27,8 +26,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosi
     severity_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of, title_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of, stamp_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import RECOVERABLE, Status
@@ -169,7 +169,7 @@ def strays(found: Evidence) -> Iterator[DiagnosisFinding]:
             )
         elif machine.get("power_state") == "off":
             yield DiagnosisFinding(
-                label(own),
+                title_of(own),
                 f"{machine['hostname']} is deployed, and switched off.",
                 "maas",
                 "error",
@@ -179,7 +179,7 @@ def strays(found: Evidence) -> Iterator[DiagnosisFinding]:
         else:
             continue
         failed = machine is not None and Status(machine["status"]) in RECOVERABLE
-        yield DiagnosisFinding(label(own), f"{what}.", "maas" if failed else "user", "error", step)
+        yield DiagnosisFinding(title_of(own), f"{what}.", "maas" if failed else "user", "error", step)
 
 
 def maas(found: Evidence) -> Iterator[DiagnosisFinding]:

@@ -18,14 +18,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion
     sharing,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.pure.findings import DiagnosisFinding
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import (
-    label_of,
-)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import HOSTED_CLUSTERS
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, place_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import dns
 
 if TYPE_CHECKING:
@@ -94,7 +92,7 @@ def _others(task: Task, seen: ClusterSnapshot, domain: str) -> list[str]:
         if failure.kind != "forbidden":
             raise
         return []
-    return [label_of(one) for one in sharing(clusters, seen.namespace, seen.name, domain)]
+    return [place_of(one) for one in sharing(clusters, seen.namespace, seen.name, domain)]
 
 
 def names(found: Evidence) -> Iterator[DiagnosisFinding]:

@@ -25,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosi
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import state_of
 from ansible_collections.metalshift.maas.plugins.module_utils._core.clock import in_words
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 
 Look = Callable[[Evidence], Iterator[DiagnosisFinding]]

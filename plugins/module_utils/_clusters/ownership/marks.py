@@ -15,10 +15,15 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.controllers import Controllers
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.machine_owner import (
     MachineNames,
     belonging,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    has_maas,
+    maas_machine_name_of,
+    node_name_of,
+    pool_name_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
@@ -27,12 +32,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import CLUSTER, NODE_POOL
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
-# The annotation of HyperShift on Machines that names their pool, as NAMESPACE/NAME.
-POOL = "hypershift.openshift.io/nodePool"
 MARKS = (CLUSTER, NODE_POOL)
 # Refused because the machine went another way while it was looked at.
 GONE_MEANWHILE = frozenset({"conflict", "not_found", "forbidden"})
@@ -135,7 +139,7 @@ class Marker:
     def finish(self, seen: ClusterSnapshot | None = None) -> MarkingResult:
         """What came of it, with what is named at the end. Without `seen`, what was seen last: the wait has failed."""
         last = seen or self._seen
-        if last is None or not has_maas(self._task):
+        if last is None or not has_maas(self._task.params):
             return MarkingResult()
         try:
             with self._lock:
@@ -171,18 +175,18 @@ def _wanted(
     seen: ClusterSnapshot, machines: Mapping[str, Machine], owners: Collection[str]
 ) -> dict[str, dict[str, str]]:
     """The marks of every machine that is this cluster's."""
-    nodes = {_reference(body): _node_of(body) for body in seen.machines}
-    pools = {_reference(body): _pool_of(body) for body in seen.machines}
+    nodes = {maas_machine_name_of(body): node_name_of(body) for body in seen.machines}
+    pools = {maas_machine_name_of(body): pool_name_of(body) for body in seen.machines}
     wanted = {}
     for system_id, bodies in _named(seen).items():
-        body, name = bodies[0], _name(bodies[0])
-        rivals = [f"{one['metadata'].get('namespace', '')}/{_name(one)}" for one in bodies[1:]]
+        body, name = bodies[0], name_of(bodies[0])
+        rivals = [f"{one['metadata'].get('namespace', '')}/{name_of(one)}" for one in bodies[1:]]
         named = MachineNames(body, seen.label, nodes.get(name, ""), rivals)
         machine = machines.get(system_id)
         # What could not be deployed was given back, and is still named: whoever takes it next would bear our mark.
         if rivals or named.deployment_failed or belonging(machine, named, owners).verdict != "ours":
             continue
-        pool = pools.get(name) or _pool_of(body)
+        pool = pools.get(name) or pool_name_of(body)
         wanted[system_id] = {CLUSTER: seen.label, **({NODE_POOL: pool} if pool else {})}
     return wanted
 
@@ -217,20 +221,3 @@ def _named(seen: ClusterSnapshot) -> dict[str, list[Object]]:
         if system_id := system_id_of(body):
             found[system_id].append(body)
     return dict(found)
-
-
-def _reference(machine: Object) -> str:
-    return str(((machine.get("spec") or {}).get("infrastructureRef") or {}).get("name") or "")
-
-
-def _node_of(machine: Object) -> str:
-    return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name") or "")
-
-
-def _pool_of(body: Object) -> str:
-    annotations = body["metadata"].get("annotations") or {}
-    return str(annotations.get(POOL) or "").rpartition("/")[2]
-
-
-def _name(body: Object) -> str:
-    return str(body["metadata"]["name"])

@@ -24,8 +24,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.pro
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
 # What may have come to an end meanwhile, which is what is wanted.

@@ -15,9 +15,7 @@ from typing import Any, Literal
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.dns_names import sharing
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.capability import (
-    CONTROL_PLANE_OPERATOR_IMAGE,
     FIT,
-    PROVIDER_IMAGE,
     PROVIDER_VARIABLE,
     is_unknown,
     provider_of,
@@ -33,7 +31,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
     namesakes,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.pure.capacity import (
-    ANNOUNCEMENT,
     MachineDemand,
     allotted,
     announced,
@@ -45,6 +42,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.prefligh
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.registry import RegistryAnswer
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.preflight.rights import FIRST, JOURNEYS, NEEDED
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    ASKS_FOR,
+    CONTROL_PLANE_OPERATOR_IMAGE,
+    PROVIDER_IMAGE,
+    is_default_class,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.printable import line
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
@@ -57,7 +60,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 Verdict = Literal["ok", "warning", "failed", "unknown"]
 
 NODE_PORTS = range(30000, 32768)
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 # Before these, the provider publishes no internal names, by which HyperShift approves certificates.
 HOST_TYPES = ("InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS", "Hostname")
 
@@ -262,7 +264,7 @@ def _not_counted(demand: Demand, exaggerating: Mapping[str, int]) -> Iterator[Ch
     told = [f"{owner} announces {count} machines, more than are Ready" for owner, count in exaggerating.items()]
     told += [f"what {owner} announces cannot be understood" for owner in demand.misannounced]
     if told:
-        advice = f"See the annotation {ANNOUNCEMENT} of these HostedClusters, and who wrote it."
+        advice = f"See the annotation {ASKS_FOR} of these HostedClusters, and who wrote it."
         text = "; ".join(told)
         yield Check("announcements", "warning", f"{text[:1].upper()}{text[1:]}. It was not counted.", advice)
 
@@ -722,11 +724,7 @@ def control_plane_operator(wish: ClusterSpec, clusters: Sequence[Object]) -> Ite
 def storage(wish: ClusterSpec, classes: Sequence[Object]) -> Iterator[Check]:
     """Where etcd keeps its data."""
     names = sorted(each["metadata"]["name"] for each in classes)
-    default = [
-        each["metadata"]["name"]
-        for each in classes
-        if (each["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
-    ]
+    default = [each["metadata"]["name"] for each in classes if is_default_class(each)]
     have = f"there {'is' if len(names) == 1 else 'are'} {_and(names)}" if names else "there is none"
     if wish.storage_class and wish.storage_class not in names:
         yield Check(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import MANAGER, Kube
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.client import Kube
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure import installed
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.manifests.pure.installed import (
     CRD,
@@ -31,6 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGER, is_deleted
 
 Found = TypeVar("Found")
 
@@ -270,7 +271,7 @@ class Installation:
                 self.told.append(entry.told("kept", reason))
                 kept += [entry] if installed.carries(body, self.mark) else []
                 continue
-            if not body["metadata"].get("deletionTimestamp"):
+            if not is_deleted(body):
                 self.steps.append(Step("delete", str(entry), before=installed.difference(None, body)[1]))
                 if not self.check:
                     self.kube.delete(kind, entry.name, entry.namespace, uid=body["metadata"]["uid"])

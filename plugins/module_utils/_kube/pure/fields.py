@@ -36,12 +36,3 @@ def objects(body: Any, *path: str) -> list[dict[str, Any]]:
     """The same for a list of objects."""
     found = at(body, *path)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def name_of(body: Any) -> str:
-    return text(body, "metadata", "name")
-
-
-def is_deleted(body: Any) -> bool:
-    """Whether somebody has asked for its end."""
-    return bool(text(body, "metadata", "deletionTimestamp"))

@@ -92,12 +92,6 @@ CLUSTER_VERSIONS = ObjectKind("config.openshift.io/v1", "ClusterVersion", "clust
 CLUSTER_OPERATORS = ObjectKind("config.openshift.io/v1", "ClusterOperator", "clusteroperators", namespaced=False)
 INGRESS_CONTROLLERS = ObjectKind("operator.openshift.io/v1", "IngressController", "ingresscontrollers")
 
-# The annotation of an object that Cluster API and its providers leave alone.
-PAUSED = "cluster.x-k8s.io/paused"
-# On a MaasMachine that we have paused because it names a machine of somebody else: which.
-NOT_OURS = "metalshift.maas/not-ours"
-# On a MaasMachine that we have paused because its deployment was refused and tried again without end: why.
-GIVEN_UP = "metalshift.maas/given-up"
 
 _ALL = {(kind.api, kind.name): kind for kind in list(globals().values()) if isinstance(kind, ObjectKind)}
 

@@ -13,8 +13,7 @@ from copy import deepcopy
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
-
-MANAGER = "metalshift.maas"
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGER
 
 
 def applied(body: Object, manager: str = MANAGER) -> Object:

@@ -30,10 +30,3 @@ def seconds_of(stamp: Any) -> float | None:
 def stamp_of(seconds: float) -> str:
     """As Kubernetes writes it."""
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def is_paused(spec: dict[str, Any] | None, now: float) -> bool:
-    """Whether `pausedUntil` holds at that moment: it is a truth value, or the time at which the pause ends."""
-    until = str((spec or {}).get("pausedUntil") or "")
-    end = seconds_of(until)
-    return now < end if end is not None else until.lower() == "true"

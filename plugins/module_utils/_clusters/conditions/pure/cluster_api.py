@@ -12,6 +12,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     Row,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.shared_rows import MAAS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    NO_DETACH,
+    NO_DRAIN,
+    STARTUP_TIMEOUT,
+)
 
 CLUSTER, MAAS_CLUSTER, MACHINE_DEPLOYMENT = "Cluster", "MaasCluster", "MachineDeployment"
 MACHINE, MAAS_MACHINE, NODE, NAMESPACE = "Machine", "MaasMachine", "Node", "Namespace"
@@ -39,8 +44,7 @@ _DRAIN = (
     Row("", "its node is being drained"),
 )
 _UNREACHED_HINT = (
-    "When the hosted API is gone for good, the annotations machine.cluster.x-k8s.io/exclude-node-draining and "
-    "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach let the Machine go."
+    f"When the hosted API is gone for good, the annotations {NO_DRAIN} and {NO_DETACH} let the Machine go."
 )
 _RELEASE_HINT = (
     "When this lasts: look whether capi-provider runs in the control plane's namespace, and in its log what MAAS "
@@ -248,8 +252,7 @@ MACHINES = (
                 "False",
                 "its node did not come in time, it is replaced",
                 reason="NodeStartupTimeout",
-                hint="Deploying bare metal takes longer: set the annotation "
-                "hypershift.openshift.io/machine-health-check-node-startup-timeout on the node pool.",
+                hint=f"Deploying bare metal takes longer: set the annotation {STARTUP_TIMEOUT} on the node pool.",
             ),
             Row("False", "its node is unhealthy, it is replaced", reason="UnhealthyNode"),
         ),

@@ -25,14 +25,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meaning_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
-    at,
-    is_deleted,
-    number,
-    objects,
-    text,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, number, objects, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import HOSTED_CLUSTERS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 
 KIND, PLANE = "HostedCluster", "HostedControlPlane"
 

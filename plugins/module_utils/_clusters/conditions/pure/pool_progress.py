@@ -21,28 +21,23 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     condition,
     meaning_of,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    CLONED_FROM,
+    NOT_OURS,
+    OF_DEPLOYMENT,
+    OF_MACHINE_SET,
+    PAUSED,
+    maas_machine_name_of,
+    pool_name_of,
+    pool_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
-    at,
-    is_deleted,
-    name_of,
-    number,
-    text,
-)
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
-    MAAS_MACHINES,
-    NODE_POOLS,
-    NOT_OURS,
-    PAUSED,
-    Object,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, number, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, NODE_POOLS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 
 KIND = "NodePool"
-OF_POOL = "hypershift.openshift.io/nodePool"
-DEPLOYMENT_LABEL, SET_LABEL = "cluster.x-k8s.io/deployment-name", "cluster.x-k8s.io/set-name"
-# On a MaasMachine: the template that it was made from.
-CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 
 #: What must be right before there can be machines, in the order in which it is looked for.
 CHECKS = (
@@ -191,8 +186,8 @@ def is_outdated(sight: ClusterSnapshot, machine: Object, maas_machine: Object | 
 
 
 def _deployment_of(sight: ClusterSnapshot, machine: Object) -> Object | None:
-    name = text(machine, "metadata", "labels", DEPLOYMENT_LABEL)
-    name = name or text(machine, "metadata", "annotations", OF_POOL).rpartition("/")[2]
+    name = text(machine, "metadata", "labels", OF_DEPLOYMENT)
+    name = name or pool_name_of(machine)
     return next((each for each in sight.machine_deployments if name_of(each) == name), None)
 
 
@@ -205,8 +200,7 @@ def _of_earlier_settings(said: Finding) -> Finding:
 
 
 def maas_machine_of(sight: ClusterSnapshot, machine: Object) -> Object | None:
-    name = text(machine, "spec", "infrastructureRef", "name") or name_of(machine)
-    return next((each for each in sight.maas_machines if name_of(each) == name), None)
+    return next((each for each in sight.maas_machines if name_of(each) == maas_machine_name_of(machine)), None)
 
 
 def _machine(sight: ClusterSnapshot, machine: Object, maas_machine: Object | None, topic: str) -> Finding:
@@ -375,9 +369,9 @@ def _platform(pool: Object) -> str:
 
 
 def _is_of(machine: Object, namespace: str, name: str) -> bool:
-    noted = text(machine, "metadata", "annotations", OF_POOL)
+    noted = pool_of(machine)
     if noted:
         return noted == f"{namespace}/{name}"
     labels = at(machine, "metadata", "labels")
     found_labels: Mapping[str, object] = labels if isinstance(labels, Mapping) else {}
-    return name in (found_labels.get(DEPLOYMENT_LABEL), found_labels.get(SET_LABEL))
+    return name in (found_labels.get(OF_DEPLOYMENT), found_labels.get(OF_MACHINE_SET))

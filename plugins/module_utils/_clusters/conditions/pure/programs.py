@@ -14,14 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import condition
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
-    at,
-    name_of,
-    number,
-    objects,
-    text,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, number, objects, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of, stamp_of
 
 # Leases are renewed every few seconds; a busy API server delays that.

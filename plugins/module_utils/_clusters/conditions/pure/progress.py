@@ -18,8 +18,8 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.findings import Finding, finding
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import ObjectKind
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted
 
 Goal = Literal["control_plane", "ignition", "nodes", "complete", "gone"]
 GOALS: tuple[Goal, ...] = ("control_plane", "ignition", "nodes", "complete", "gone")
@@ -66,18 +66,20 @@ def assess(
     now: float,
     since: Mapping[str, float],
     *,
+    time_of_day: float = 0.0,
     pools: Collection[str] = (),
     grace: float = GRACE,
     settle: float = SETTLE,
 ) -> Assessment:
     """What is to say, and whether to go on waiting.
 
-    `since` says of topics when their present line was first seen. `pools` are the node pools that matter: all, when
+    `since` says of topics when their present line was first seen, by the same clock as `now`; `time_of_day`, in seconds
+    since 1970, is for pauses until a date. `pools` are the node pools that matter: all, when
     none is named; for the goal `gone`, the whole hosted cluster then. The goal `complete` asks nothing of node pools
     that are not named.
     """
     reached = _is_reached(sight, goal, pools)
-    findings = [*_troubles(sight), *_findings(sight, goal, pools)]
+    findings = [*_troubles(sight), *_findings(sight, goal, pools, time_of_day)]
     lasting = {"stop": settle, "grace": grace}
     ages = {one.topic: max(now - since.get(one.topic, now), 0.0) for one in findings}
     ends = [
@@ -133,9 +135,9 @@ def _is_reached(sight: ClusterSnapshot, goal: Goal, pools: Collection[str]) -> b
     )
 
 
-def _findings(sight: ClusterSnapshot, goal: Goal, pools: Collection[str]) -> Iterator[Finding]:
+def _findings(sight: ClusterSnapshot, goal: Goal, pools: Collection[str], time_of_day: float) -> Iterator[Finding]:
     if goal == "gone":
-        yield from removal_progress.removal(sight, pools)
+        yield from removal_progress.removal(sight, pools, time_of_day)
         return
     yield from _control_plane(sight, goal)
     if sight.cluster is None or goal == "control_plane":

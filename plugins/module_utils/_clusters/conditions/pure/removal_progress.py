@@ -21,9 +21,11 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     machines_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import condition
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import is_deleted, name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 
 PAUSED_HINT = "Un-pause it (spec.pausedUntil): nothing is removed while Cluster API stands still."
 OPERATOR_HINT = "When this lasts: look whether the operator runs in namespace hypershift, and in its log."
@@ -39,15 +41,15 @@ def is_gone(sight: ClusterSnapshot, pools: Collection[str]) -> bool:
     return sight.cluster is None and sight.control_plane is None and not any(left)
 
 
-def removal(sight: ClusterSnapshot, pools: Collection[str]) -> Iterator[Finding]:
+def removal(sight: ClusterSnapshot, pools: Collection[str], now: float) -> Iterator[Finding]:
     for name in sorted(pools or sight.pools):
         pool = sight.pools.get(name)
         if pool is not None:
-            yield _pool(sight, pool)
+            yield _pool(sight, pool, now)
     for machine in sorted(_machines(sight, pools), key=name_of):
         yield machine_finding(sight, machine)
     if not pools:
-        yield from _cluster(sight)
+        yield from _cluster(sight, now)
 
 
 def _machines(sight: ClusterSnapshot, pools: Collection[str]) -> list[Object]:
@@ -57,7 +59,7 @@ def _machines(sight: ClusterSnapshot, pools: Collection[str]) -> list[Object]:
     return [machine for pool in named for machine in machines_of(sight, pool)]
 
 
-def _pool(sight: ClusterSnapshot, pool: Object) -> Finding:
+def _pool(sight: ClusterSnapshot, pool: Object, now: float) -> Finding:
     subject = f"node pool {name_of(pool)}"
     left = len(machines_of(sight, pool))
     of_cluster = is_deleted(sight.cluster)
@@ -65,19 +67,22 @@ def _pool(sight: ClusterSnapshot, pool: Object) -> Finding:
         if of_cluster:
             return finding(subject, subject, "the operator is about to delete it")
         return finding(subject, subject, "nobody has asked for its end", "grace", "Delete it.")
-    if left and is_paused(pool):
-        return finding(subject, subject, "paused, so its machines are not removed", "stop", PAUSED_HINT)
+    if left and is_paused(pool.get("spec"), now):
+        return _paused(pool, subject)
     if left:
         return finding(subject, subject, f"{left} {'machine is' if left == 1 else 'machines are'} left")
     return finding(subject, subject, "being removed", hint=OPERATOR_HINT)
 
 
-def is_paused(body: Object | None) -> bool:
-    """Paused without a date: it does not end by itself."""
-    return text(body, "spec", "pausedUntil").lower() == "true"
+def _paused(body: Object, subject: str) -> Finding:
+    """A pause without a date does not end by itself."""
+    until = text(body, "spec", "pausedUntil")
+    if until.lower() == "true":
+        return finding(subject, subject, "paused, so its machines are not removed", "stop", PAUSED_HINT)
+    return finding(subject, subject, f"paused until {until}, so its machines are not removed", "grace", PAUSED_HINT)
 
 
-def _cluster(sight: ClusterSnapshot) -> Iterator[Finding]:
+def _cluster(sight: ClusterSnapshot, now: float) -> Iterator[Finding]:
     subject = "hosted cluster"
     cluster = sight.cluster
     if cluster is None:
@@ -95,8 +100,8 @@ def _cluster(sight: ClusterSnapshot) -> Iterator[Finding]:
     ):
         yield wrong
         return
-    if is_paused(cluster) and (sight.machines or sight.maas_machines or sight.machine_deployments):
-        yield finding(subject, subject, "paused, so its machines are not removed", "stop", PAUSED_HINT)
+    if is_paused(cluster.get("spec"), now) and (sight.machines or sight.maas_machines or sight.machine_deployments):
+        yield _paused(cluster, subject)
         return
     yield _step(sight, cluster, subject)
 

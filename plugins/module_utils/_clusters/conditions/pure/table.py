@@ -16,8 +16,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     Verdict,
     unknown,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import name_of, objects
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import objects
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import name_of
 
 __all__ = ["TABLE", "Meaning", "Verdict", "condition", "conditions_of", "meaning_of", "meanings_of"]
 

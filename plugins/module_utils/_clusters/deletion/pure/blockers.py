@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import POOL
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    MAAS_MACHINE_FINALIZER,
+    NO_DETACH,
+    NO_DRAIN,
+    OPERATORS_FINALIZER,
+    PAUSED,
+    maas_machine_name_of,
+    pool_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
@@ -27,10 +35,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MACHINE_SETS,
     MACHINES,
     NODE_POOLS,
-    PAUSED,
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of, title_of
 
 # What a removal looks at, the last to go last.
 KINDS: Sequence[ObjectKind] = (
@@ -44,10 +52,6 @@ KINDS: Sequence[ObjectKind] = (
     NODE_POOLS,
     HOSTED_CLUSTERS,
 )
-
-NO_DRAIN = "machine.cluster.x-k8s.io/exclude-node-draining"
-NO_DETACH = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach"
-HOSTED_CONTROL_PLANE_LABEL = "hypershift.openshift.io/hosted-control-plane"
 
 
 # -- who removes what ----------------------------------------------------------------------------------
@@ -76,11 +80,10 @@ COLLECTOR = FinalizerOwner("Kubernetes' garbage collector", "", False, "its depe
 STORAGE = FinalizerOwner("Kubernetes' volume controllers", "", False, "no pod uses it")
 BALANCERS = FinalizerOwner("the controller of load balancers", "", False, "the load balancer is given back")
 
-OPERATORS_FINALIZER = "hypershift.openshift.io/finalizer"
 
 # By kind and finalizer; an empty kind stands for any.
 CARETAKERS: Mapping[tuple[str, str], FinalizerOwner] = {
-    ("MaasMachine", "maasmachine.infrastructure.cluster.x-k8s.io"): PROVIDER,
+    ("MaasMachine", MAAS_MACHINE_FINALIZER): PROVIDER,
     ("MaasCluster", "maascluster.infrastructure.cluster.x-k8s.io"): PROVIDER_CLUSTER,
     ("Machine", "machine.cluster.x-k8s.io"): CORE,
     ("MachineSet", "cluster.x-k8s.io/machineset"): CORE,
@@ -146,34 +149,15 @@ class DeletionState:
         return self.place is None and not any(self.objects.values())
 
 
-def deleting(body: Object) -> bool:
-    return "deletionTimestamp" in body["metadata"]
-
-
-def name_of(body: Object) -> str:
-    return str(body["metadata"]["name"])
-
-
-def label(body: Object) -> str:
-    """As people say it: `Machine clusters-demo/demo-abc`."""
-    namespace = body["metadata"].get("namespace")
-    return f"{body['kind']} {namespace + '/' if namespace else ''}{name_of(body)}"
-
-
 def finalizers(body: Object) -> list[str]:
     return list(body["metadata"].get("finalizers") or ())
-
-
-def pool_of(body: Object) -> str:
-    """The NodePool that an object was made for, as NAMESPACE/NAME; empty if it says none."""
-    return str((body["metadata"].get("annotations") or {}).get(POOL) or "")
 
 
 def footprint(scene: DeletionState) -> frozenset[tuple[Any, ...]]:
     """What changes whenever a removal makes progress, and only then: status and versions change without any."""
     rest = [*(body for kind in KINDS for body in scene.of(kind)), *([scene.place] if scene.place else [])]
     return frozenset(
-        (label(body), body["metadata"].get("uid"), deleting(body), tuple(finalizers(body)), stage(body)[0])
+        (title_of(body), body["metadata"].get("uid"), is_deleted(body), tuple(finalizers(body)), stage(body)[0])
         for body in [*rest, *scene.content]
     )
 
@@ -207,8 +191,7 @@ def _all(kind: ObjectKind) -> Callable[[DeletionState, Object], list[Object]]:
 
 
 def _infrastructure(scene: DeletionState, machine: Object) -> list[Object]:
-    reference = (machine.get("spec") or {}).get("infrastructureRef") or {}
-    return [one for one in scene.of(MAAS_MACHINES) if name_of(one) == reference.get("name")]
+    return [one for one in scene.of(MAAS_MACHINES) if name_of(one) == maas_machine_name_of(machine)]
 
 
 def _namespace(scene: DeletionState, _body: Object) -> list[Object]:
@@ -245,7 +228,7 @@ class ForcedAction:
 
     @property
     def label(self) -> str:
-        return label(self.body)
+        return title_of(self.body)
 
 
 @dataclass(frozen=True)
@@ -262,7 +245,7 @@ class Blocker:
 
     @property
     def label(self) -> str:
-        return label(self.body)
+        return title_of(self.body)
 
 
 def obstacles(scene: DeletionState) -> list[Blocker]:
@@ -277,16 +260,16 @@ def obstacles(scene: DeletionState) -> list[Blocker]:
 def roots(scene: DeletionState) -> list[Object]:
     """What is being deleted by its own, and not as a part of something that is deleted and still there."""
     tops: Sequence[ObjectKind] = (HOSTED_CLUSTERS, NODE_POOLS, CLUSTERS, HOSTED_CONTROL_PLANES)
-    going = [body for kind in tops for body in scene.of(kind) if deleting(body)]
+    going = [body for kind in tops for body in scene.of(kind) if is_deleted(body)]
     lower: Sequence[ObjectKind] = (MAAS_CLUSTERS, MACHINE_DEPLOYMENTS, MACHINE_SETS, MACHINES, MAAS_MACHINES)
-    place = [scene.place] if scene.place and deleting(scene.place) else []
-    return [*going, *(body for kind in lower for body in scene.of(kind) if deleting(body)), *place]
+    place = [scene.place] if scene.place and is_deleted(scene.place) else []
+    return [*going, *(body for kind in lower for body in scene.of(kind) if is_deleted(body)), *place]
 
 
 def _from(scene: DeletionState, body: Object) -> Iterator[Blocker]:
     for group in PARTS.get(body["kind"], ()):
         parts = [part for children in group for part in children(scene, body)]
-        idle = [part for part in parts if not deleting(part)]
+        idle = [part for part in parts if not is_deleted(part)]
         for part in idle:
             yield _idle(scene, body, part)
         for part in parts:
@@ -296,7 +279,7 @@ def _from(scene: DeletionState, body: Object) -> Iterator[Blocker]:
             return
     if body["kind"] == "Machine":
         inner = _infrastructure(scene, body)
-        if any(deleting(one) for one in inner):
+        if any(is_deleted(one) for one in inner):
             yield from (_leaf(scene, one) for one in inner)
             return
     yield _leaf(scene, body)
@@ -310,7 +293,7 @@ def _idle(scene: DeletionState, body: Object, part: Object) -> Blocker:
     who = DELETES[body["kind"]]
     why = _paused(scene, part) or _paused(scene, body) or _not_running(scene, who) or _said(body)
     reason, hint = why or (f"{_it(scene, who)} runs, and has not done so", f"Look into the log of {_it(scene, who)}.")
-    text = f"{label(part)} is not deleted although {label(body)} is: {who.title} should do it, and {reason}."
+    text = f"{title_of(part)} is not deleted although {title_of(body)} is: {who.title} should do it, and {reason}."
     return Blocker(part, "", text, hint, (ForcedAction("delete", part),), who.deployment)
 
 
@@ -321,13 +304,13 @@ def _leaf(scene: DeletionState, body: Object) -> Blocker:
     held = finalizers(body)
     known = [(name, who) for name in held for who in [caretaker(body["kind"], name)] if who]
     if not held:
-        text = f"{label(body)} is deleted and has no finalizer, and is still there."
+        text = f"{title_of(body)} is deleted and has no finalizer, and is still there."
         return Blocker(body, "", text, "Look at kube-controller-manager and etcd of the management cluster.")
     if not known:
         return _unknown(body, held)
     finalizer, who = known[0]
     reason, hint = _why(scene, body, who)
-    text = f"{label(body)} keeps its finalizer {finalizer}: {who.title} removes it once {who.once}, and {reason}."
+    text = f"{title_of(body)} keeps its finalizer {finalizer}: {who.title} removes it once {who.once}, and {reason}."
     return Blocker(body, finalizer, text, hint, _acts(scene, body, held), who.deployment)
 
 
@@ -335,7 +318,7 @@ def _unknown(body: Object, held: Sequence[str]) -> Blocker:
     return Blocker(
         body,
         held[0],
-        f"{label(body)} keeps the finalizer {' and '.join(held)}, which nothing that this collection knows removes.",
+        f"{title_of(body)} keeps the finalizer {' and '.join(held)}, which nothing that this collection knows removes.",
         "Find out who put it there (metadata.managedFields names them); force: true removes it.",
         (ForcedAction("finalizers", body, held),),
     )
@@ -343,11 +326,11 @@ def _unknown(body: Object, held: Sequence[str]) -> Blocker:
 
 def _acts(scene: DeletionState, body: Object, held: Sequence[str]) -> Sequence[ForcedAction]:
     """The mildest thing first that has not been tried: a drain that is skipped, a machine that is deleted, and then."""
-    if body["kind"] == "Machine" and deleting(body):
+    if body["kind"] == "Machine" and is_deleted(body):
         annotations = body["metadata"].get("annotations") or {}
         if not {NO_DRAIN, NO_DETACH} <= annotations.keys() and stage(body)[0] in (*BEFORE_INFRASTRUCTURE, ""):
             return (ForcedAction("no_drain", body),)
-        waiting = [one for one in _infrastructure(scene, body) if not deleting(one)]
+        waiting = [one for one in _infrastructure(scene, body) if not is_deleted(one)]
         if waiting:
             return tuple(ForcedAction("delete", one) for one in waiting)
     return (ForcedAction("finalizers", body, held),)
@@ -375,7 +358,7 @@ def _paused(scene: DeletionState, body: Object) -> tuple[str, str] | None:
     if PAUSED in (body["metadata"].get("annotations") or {}):
         return f"it is paused (annotation {PAUSED})", "Remove the annotation; the next run does."
     if cluster is not None and body["kind"] in PAUSED_WITH_CLUSTER:
-        return f"{label(cluster)} is paused", "Set its spec.paused to false; the next run does."
+        return f"{title_of(cluster)} is paused", "Set its spec.paused to false; the next run does."
     return None
 
 
@@ -436,7 +419,7 @@ def _condition(body: Object, kind: str) -> Mapping[str, Any] | None:
 
 def stage(body: Object) -> tuple[str, str]:
     """How far the deletion of a Machine has come, in Cluster API's words, and what it says about it."""
-    if body["kind"] != "Machine" or not deleting(body):
+    if body["kind"] != "Machine" or not is_deleted(body):
         return "", ""
     found = _condition(body, "Deleting") or {}
     draining = _condition(body, "DrainingSucceeded") or {}
@@ -536,14 +519,14 @@ def _of_namespace(scene: DeletionState, body: Object) -> Blocker:
     held = [body_ for body_ in scene.content if finalizers(body_)]
     if held:
         first = held[0]
-        names = ", ".join(f"{label(one)} ({', '.join(finalizers(one))})" for one in held[:5])
+        names = ", ".join(f"{title_of(one)} ({', '.join(finalizers(one))})" for one in held[:5])
         more = f" and {len(held) - 5} more" if len(held) > 5 else ""
         who = caretaker(first["kind"], finalizers(first)[0])
         whose = f"{who.title} removes it once {who.once}" if who else "nothing that this collection knows removes it"
         return Blocker(
             first,
             finalizers(first)[0],
-            f"{label(body)} cannot go because of what is in it: {names}{more} keeps its finalizer, and {whose}.",
+            f"{title_of(body)} cannot go because of what is in it: {names}{more} keeps its finalizer, and {whose}.",
             "Find out why that does not happen; force: true removes these finalizers.",
             tuple(ForcedAction("finalizers", one, finalizers(one)) for one in held),
         )
@@ -558,6 +541,6 @@ def _of_namespace(scene: DeletionState, body: Object) -> Blocker:
     return Blocker(
         body,
         "",
-        f"{label(body)} is not gone yet: {' '.join(said).rstrip('.') or 'Kubernetes does not say why'}.",
+        f"{title_of(body)} is not gone yet: {' '.join(said).rstrip('.') or 'Kubernetes does not say why'}.",
         "Look at kube-controller-manager, and at API services that do not answer (kubectl get apiservices).",
     )

@@ -16,30 +16,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.pool_manifest import (
-    DEFAULTS,
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.pool_manifest import DEFAULTS
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
     NODE_DELETION_TIMEOUT,
+    OF_NODE_POOL,
+    PAUSED,
+    PAUSED_FOR,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import (
-    at,
-    is_deleted,
-    name_of,
-    objects,
-    text,
-)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, objects, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     MACHINE_SETS,
     MACHINES,
-    PAUSED,
     Object,
     ObjectKind,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.units import duration, nanoseconds
 
-NODE_POOL = "hypershift.openshift.io/nodePool"
-# On a MachineSet that we have paused: for which Machine.
-FOR_MACHINE = "metalshift.maas/letting-go"
 DEFAULT = duration(DEFAULTS["node_deletion_timeout"], "node_deletion_timeout")
 
 
@@ -61,7 +55,7 @@ def patches(
     limits = {f"{each['metadata']['namespace']}/{name_of(each)}": _limit(each) for each in pools}
     for machine in machines:
         if is_deleted(machine) and not at(machine, "spec", "nodeDeletionTimeout"):
-            pool = text(machine, "metadata", "annotations", NODE_POOL)
+            pool = text(machine, "metadata", "annotations", OF_NODE_POOL)
             yield from _let_go(machine, sets.get(_owner(machine)), limits.get(pool, DEFAULT), now)
     there = {name_of(each) for each in machines}
     yield from resumptions([each for each in machine_sets if _paused_for(each) not in there])
@@ -72,12 +66,12 @@ def resumptions(machine_sets: Sequence[Object]) -> Iterator[ObjectPatch]:
     for each in machine_sets:
         if _paused_for(each):
             yield ObjectPatch(
-                MACHINE_SETS, name_of(each), {"metadata": {"annotations": {PAUSED: None, FOR_MACHINE: None}}}
+                MACHINE_SETS, name_of(each), {"metadata": {"annotations": {PAUSED: None, PAUSED_FOR: None}}}
             )
 
 
 def _paused_for(machine_set: Object) -> str:
-    return text(machine_set, "metadata", "annotations", FOR_MACHINE)
+    return text(machine_set, "metadata", "annotations", PAUSED_FOR)
 
 
 def _let_go(machine: Object, machine_set: Object | None, limit: str, now: float) -> Iterator[ObjectPatch]:
@@ -92,7 +86,7 @@ def _let_go(machine: Object, machine_set: Object | None, limit: str, now: float)
     began = seconds_of(text(machine, "metadata", "deletionTimestamp"))
     if not _only_the_node_is_left(machine) or began is None or now - began < (nanoseconds(limit) or 0) / 10**9:
         return
-    notes = {PAUSED: "true", FOR_MACHINE: name}
+    notes = {PAUSED: "true", PAUSED_FOR: name}
     yield ObjectPatch(MACHINE_SETS, name_of(machine_set), {"metadata": {"annotations": notes}})
     yield ObjectPatch(
         timeout.kind,

@@ -17,9 +17,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import Path, at, dotted
 
 VERSION = "v1beta1"
-PROVIDER_IMAGE = "hypershift.openshift.io/capi-provider-maas-image"
-# The annotation of a HostedCluster that names another control-plane operator than that of its release.
-CONTROL_PLANE_OPERATOR_IMAGE = "hypershift.openshift.io/control-plane-operator-image"
 PROVIDER_VARIABLE = "IMAGE_MAAS_CAPI_PROVIDER"
 FORK_DEFAULT = (
     "us-docker.pkg.dev/palette-images/palette/cluster-api-maas/cluster-api-provider-maas-controller"

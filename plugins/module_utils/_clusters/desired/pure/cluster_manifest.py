@@ -12,12 +12,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.capability import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.publishing import services
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.secrets import labels
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
     CONTROL_PLANE_OPERATOR_IMAGE,
     PROVIDER_IMAGE,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.publishing import services
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.secrets import labels
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import HOSTED_CLUSTERS, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import Path, at, merged, pruned, put

@@ -21,15 +21,17 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.
     pausing,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure.secrets import labels
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    HEALTH_TIMEOUT,
+    NODE_DELETION_TIMEOUT,
+    STARTUP_TIMEOUT,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import NODE_POOLS, Object
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge import Path, at, merged, pruned, put
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import managers
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.units import duration
 
-NODE_DELETION_TIMEOUT = "metalshift.maas/node-deletion-timeout"
-HEALTH_TIMEOUT = "hypershift.openshift.io/machine-health-check-timeout"
-STARTUP_TIMEOUT = "hypershift.openshift.io/machine-health-check-node-startup-timeout"
 OWN_ANNOTATIONS = (NODE_DELETION_TIMEOUT, HEALTH_TIMEOUT, STARTUP_TIMEOUT)
 
 REPLICAS, AUTOSCALING = ("spec", "replicas"), ("spec", "autoScaling")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import is_paused
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused
 
 
 def hosted_cluster_view(body: Object, namespace: str, name: str, now: float) -> dict[str, Any]:

@@ -14,12 +14,10 @@ from binascii import Error as NotBase64
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import MADE_FOR_CLUSTER
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import MANAGER
-
-MANAGED_BY = "app.kubernetes.io/managed-by"
-OF_CLUSTER = "metalshift.maas/hosted-cluster"
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGED_BY, MANAGER
 
 PULL_SECRET = ".dockerconfigjson"
 SSH_KEY = "id_rsa.pub"
@@ -36,7 +34,7 @@ _SSH = re.compile(r"(ssh|ecdsa|sk)-[\w@.-]+ [A-Za-z0-9+/]+=*( .*)?")
 
 def labels(cluster: str) -> dict[str, str]:
     """What everything that we make for a hosted cluster carries."""
-    return {MANAGED_BY: MANAGER, OF_CLUSTER: cluster}
+    return {MANAGED_BY: MANAGER, MADE_FOR_CLUSTER: cluster}
 
 
 def is_made_for(cluster: str, body: Object) -> bool:

@@ -13,6 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    OF_CLUSTER,
+    OF_HOSTED_CLUSTER,
+    OF_NODE_POOL,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
@@ -20,33 +25,28 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
     MAAS_CLUSTERS,
     Object,
 )
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import place_of
 
-OWNER = "hypershift.openshift.io/cluster"
-POOL = "hypershift.openshift.io/nodePool"
-INFRA = "cluster.x-k8s.io/cluster-name"
 # They are called as their HostedCluster is.
 NAMED_AS_CLUSTER = (HOSTED_CONTROL_PLANES.name, MAAS_CLUSTERS.name)
-
-
-def label_of(body: Object) -> str:
-    """A HostedCluster, as NAMESPACE/NAME."""
-    return f"{text(body, 'metadata', 'namespace')}/{text(body, 'metadata', 'name')}"
 
 
 def namesakes(clusters: Iterable[Object], namespace: str, name: str) -> list[str]:
     """The other HostedClusters whose control planes have the same namespace, as NAMESPACE/NAME."""
     place, own = control_plane_namespace(namespace, name), f"{namespace}/{name}"
     return sorted(
-        label_of(body)
+        place_of(body)
         for body in clusters
-        if label_of(body) != own
+        if place_of(body) != own
         and control_plane_namespace(text(body, "metadata", "namespace"), text(body, "metadata", "name")) == place
     )
 
 
 def infrastructures(clusters: Iterable[Object]) -> dict[str, str]:
     """Of Cluster API's Clusters: whose each is, by its name."""
-    return {text(body, "metadata", "name"): text(body, "metadata", "annotations", OWNER) for body in clusters}
+    return {
+        text(body, "metadata", "name"): text(body, "metadata", "annotations", OF_HOSTED_CLUSTER) for body in clusters
+    }
 
 
 def clusters_of_pools(pools: Iterable[Object], namespace: str) -> dict[str, str]:
@@ -91,7 +91,7 @@ class ControlPlaneOwner:
 
     def stated(self, body: Object) -> str:
         """The hosted cluster that the object says it is of, as NAMESPACE/NAME; empty if it says none."""
-        return text(body, "metadata", "annotations", OWNER) or self._by_name(body) or self._by_pool(body)
+        return text(body, "metadata", "annotations", OF_HOSTED_CLUSTER) or self._by_name(body) or self._by_pool(body)
 
     def _by_name(self, body: Object) -> str:
         """With the name of its cluster, the namespace of a control plane leaves no doubt."""
@@ -106,7 +106,7 @@ class ControlPlaneOwner:
         return ""
 
     def _by_pool(self, body: Object) -> str:
-        namespace, _slash, pool = text(body, "metadata", "annotations", POOL).rpartition("/")
+        namespace, _slash, pool = text(body, "metadata", "annotations", OF_NODE_POOL).rpartition("/")
         if namespace == self.namespace and pool in self.pools:
             return f"{namespace}/{self.pools[pool]}"
         if infra := self._by_infrastructure(body):
@@ -118,7 +118,7 @@ class ControlPlaneOwner:
         return f"{namespace}/{self.place.removeprefix(f'{namespace}-')}" if namespace else ""
 
     def _by_infrastructure(self, body: Object) -> str:
-        infra = text(body, "metadata", "labels", INFRA) or text(body, "spec", "clusterName")
+        infra = text(body, "metadata", "labels", OF_CLUSTER) or text(body, "spec", "clusterName")
         if infra and infra == text(self.cluster, "spec", "infraID"):
             return self.label
         return self.infras.get(infra, "")

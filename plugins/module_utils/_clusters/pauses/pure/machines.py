@@ -16,20 +16,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import OF_CLUSTER, PAUSED, PAUSED_AS
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, is_deleted, name_of, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     MAAS_MACHINES,
     MACHINES,
-    PAUSED,
     Object,
     ObjectKind,
 )
-
-# On what we have paused: under which name.
-PAUSED_AS = "metalshift.maas/paused-as"
-CLUSTER = "cluster.x-k8s.io/cluster-name"
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class ClusterApiMachine:
         return {
             "system_id": self.system_id,
             "namespace": self.maas_machine.namespace,
-            "cluster": text(self.maas_machine.body, "metadata", "labels", CLUSTER) or None,
+            "cluster": text(self.maas_machine.body, "metadata", "labels", OF_CLUSTER) or None,
             "machine": self.machine.name if self.machine else None,
             "maas_machine": self.maas_machine.name,
             "paused_by_others": all(part.is_paused and part.paused_as != name for part in self.parts),

@@ -24,25 +24,24 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditio
     meaning_of,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.deletion.pure.stuck_machines import ObjectPatch
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, is_deleted, name_of, text
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
     GIVEN_UP,
-    MAAS_MACHINES,
+    MAAS_MACHINE_FINALIZER,
     NOT_OURS,
     PAUSED,
-    Object,
+    maas_machine_name_of,
 )
-
-# The provider removes it when it has released the machine, and a paused MaasMachine keeps it.
-FINALIZER = "maasmachine.infrastructure.cluster.x-k8s.io"
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import at, text
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import MAAS_MACHINES, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 
 
 def endless(seen: ClusterSnapshot, pools: Collection[str] = ()) -> list[Object]:
     """The MaasMachines of these node pools, or of all, whose deployment is refused and tried again without end."""
     chosen = [pool for name, pool in seen.pools.items() if not pools or name in pools]
-    names = {_maas_machine_name(machine) for pool in chosen for machine in machines_of(seen, pool)}
+    names = {maas_machine_name_of(machine) for pool in chosen for machine in machines_of(seen, pool)}
     return [body for body in seen.maas_machines if name_of(body) in names and _is_endless(body)]
 
 
@@ -56,7 +55,7 @@ def _is_endless(body: Object) -> bool:
 
 def patches(seen: ClusterSnapshot) -> Iterator[ObjectPatch]:
     """What is to be done while a task waits."""
-    machines = {_maas_machine_name(machine): machine for machine in seen.machines}
+    machines = {maas_machine_name_of(machine): machine for machine in seen.machines}
     for body in seen.maas_machines:
         machine = machines.get(name_of(body))
         going = is_deleted(body) or is_deleted(machine)
@@ -105,9 +104,9 @@ def resumption(body: Object, going: bool) -> ObjectPatch:
 def _abandonments(body: Object) -> Iterator[ObjectPatch]:
     """One that names a machine of somebody else goes without the provider, which would release that machine."""
     finalizers = at(body, "metadata", "finalizers") or []
-    if is_deleted(body) and FINALIZER in finalizers:
+    if is_deleted(body) and MAAS_MACHINE_FINALIZER in finalizers:
         metadata = {
-            "finalizers": [each for each in finalizers if each != FINALIZER],
+            "finalizers": [each for each in finalizers if each != MAAS_MACHINE_FINALIZER],
             "resourceVersion": text(body, "metadata", "resourceVersion"),
         }
         said = f"machine {name_of(body)}: let go without a release, as its machine is not this cluster's"
@@ -117,7 +116,3 @@ def _abandonments(body: Object) -> Iterator[ObjectPatch]:
 def _annotation(body: Object, annotations: dict[str, str | None], said: str) -> ObjectPatch:
     line = f"machine {name_of(body)}: {said}" if said else ""
     return ObjectPatch(MAAS_MACHINES, name_of(body), {"metadata": {"annotations": annotations}}, line)
-
-
-def _maas_machine_name(machine: Object) -> str:
-    return text(machine, "spec", "infrastructureRef", "name") or name_of(machine)

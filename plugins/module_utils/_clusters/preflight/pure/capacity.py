@@ -14,20 +14,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import condition
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownership.pure.control_plane_owner import POOL
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import (
+    ASKS_FOR,
+    OF_DEPLOYMENT,
+    OF_MACHINE_SET,
+    is_paused,
+    pool_of,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.fields import text
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import is_paused, seconds_of
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import (
+    is_deleted,
+    name_of,
+    namespace_of,
+)
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.times import seconds_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import Constraints, Machine
 
-# On a HostedCluster: what its node pools will ask for, written before there are any.
-ANNOUNCEMENT = "metalshift.maas/asks-for"
 # Seconds until node pools are made that were announced: after the control plane answers, and at all.
 LONGEST_GAP, LONGEST_START = 900.0, 4 * 3600.0
-DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 MOST_POOLS = 100
-SET_LABEL = "cluster.x-k8s.io/set-name"
 
 
 @dataclass(frozen=True)
@@ -83,17 +89,17 @@ def constraints_of_machine(maas_machine: Object) -> Constraints:
 
 def ask_of(pool: Object, maas_machines: Sequence[Object]) -> MachineDemand | None:
     """What a NodePool still asks for; None if machines of MAAS are not its business, or it is on its way out."""
-    metadata, spec = pool["metadata"], pool["spec"]
+    spec = pool["spec"]
     platform = spec.get("platform") or {}
-    if platform.get("type") != "MAAS" or metadata.get("deletionTimestamp"):
+    if platform.get("type") != "MAAS" or is_deleted(pool):
         return None
     own = machines_of(pool, maas_machines)
     got = [machine for machine in own if machine["spec"].get("systemID") or machine["spec"].get("providerID")]
     scaling = spec.get("autoScaling")
     # Where the autoscaler decides, only its Machines tell how many it wants.
     wanted = max(scaling.get("min", 0), len(own)) if scaling else spec.get("replicas") or 0
-    owner = f"{metadata['namespace']}/{spec['clusterName']}"
-    return MachineDemand(owner, metadata["name"], max(wanted - len(got), 0), constraints_of(platform.get("maas") or {}))
+    owner = f"{namespace_of(pool)}/{spec['clusterName']}"
+    return MachineDemand(owner, name_of(pool), max(wanted - len(got), 0), constraints_of(platform.get("maas") or {}))
 
 
 def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
@@ -104,9 +110,9 @@ def machines_of(pool: Object, maas_machines: Sequence[Object]) -> list[Object]:
         machine
         for machine in maas_machines
         if machine["metadata"]["namespace"] == place
-        and text(machine, "metadata", "annotations", POOL) in ("", f"{pool['metadata']['namespace']}/{name}")
-        and name in (_label(machine, DEPLOYMENT_LABEL), _label(machine, SET_LABEL))
-        and not machine["metadata"].get("deletionTimestamp")
+        and pool_of(machine) in ("", f"{pool['metadata']['namespace']}/{name}")
+        and name in (_label(machine, OF_DEPLOYMENT), _label(machine, OF_MACHINE_SET))
+        and not is_deleted(machine)
     ]
 
 
@@ -143,8 +149,8 @@ def is_misannounced(cluster: Object, now: float) -> bool:
 def _announces(cluster: Object, now: float) -> bool:
     metadata, spec = cluster["metadata"], cluster.get("spec") or {}
     return bool(
-        (metadata.get("annotations") or {}).get(ANNOUNCEMENT)
-        and not metadata.get("deletionTimestamp")
+        (metadata.get("annotations") or {}).get(ASKS_FOR)
+        and not is_deleted(cluster)
         and (spec.get("platform") or {}).get("type", "MAAS") == "MAAS"
         and not is_paused(spec, now)
         and not is_installed(cluster)
@@ -229,7 +235,7 @@ def _looks(machine: Machine) -> object:
 def _entries(cluster: Object) -> list[Any]:
     """What is written there, whoever wrote it."""
     try:
-        found = json.loads((cluster["metadata"].get("annotations") or {}).get(ANNOUNCEMENT) or "")
+        found = json.loads((cluster["metadata"].get("annotations") or {}).get(ASKS_FOR) or "")
     # Ten thousand brackets are JSON, and deeper than Python goes.
     except (ValueError, RecursionError):
         return []

@@ -14,11 +14,12 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGED_BY, MANAGER
 
 # On every object that an installation created: NAMESPACE/NAME of its record.
 MARK = "metalshift.maas/installed-by"
 RECORD_KEY = "objects"
-LABEL = {"app.kubernetes.io/managed-by": "metalshift.maas"}
+LABEL = {MANAGED_BY: MANAGER}
 
 # What others need comes first; what is in nobody's way unless it works comes last. Removal goes the other way.
 ORDER: Mapping[str, int] = {

@@ -153,6 +153,8 @@ def test_disks_that_were_not_erased_are_not_given_away_without_force(api: Api, s
             {"annotations": {"metalshift_cluster": "clusters/bank"}},
             "marked as a machine of hosted cluster clusters/bank",
         ),
+        # Nothing proves whose it is by now.
+        ({"zone": "az2"}, "it is in zone az2, and the provider took it from default"),
     ],
 )
 def test_a_stale_provider_id_never_costs_anybody_a_machine(

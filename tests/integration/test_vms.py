@@ -973,6 +973,41 @@ def test_of_two_vms_that_maas_does_not_know_none_is_taken_or_removed(hosts: Host
         assert (hosts.writes(), copies(hosts, "cp-1")) == ([], ["kvm1", "kvm2"])
 
 
+def meanwhile(hosts: Hosts, host: str, name: str, act: Callable[[], None]) -> None:
+    """Do this when a run looks at the VM once more, right before it removes it."""
+    door = hosts.servers[host].door
+    answer = door.answer
+    looks: list[Request] = []
+
+    def keeper(request: Request) -> Response | None:
+        if request.method == "GET" and request.path.endswith(f"/instances/{name}"):
+            looks.append(request)
+            if len(looks) == 1:
+                act()
+        return answer(request)
+
+    door.keeper = keeper
+
+
+def test_what_another_run_has_added_to_maas_meanwhile_is_not_half_made_any_more(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"])
+    half_made(hosts, "cp-1", "kvm1")
+    mac = hosts.servers["kvm1"].projects["maas"]["cp-1"].config["volatile.eth0.hwaddr"]
+    meanwhile(hosts, "kvm1", "cp-1", lambda: hosts.sim.machine("added", mac_addresses=[mac]) and None)
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1)
+    assert (came.failed, copies(hosts, "cp-1")) == (False, ["kvm1", "kvm2"]), came.msg
+
+
+def test_a_vm_that_was_made_under_the_name_meanwhile_is_not_removed(hosts: Hosts) -> None:
+    hosts.run("vm", "lxd", hostname="web", hosts=["kvm2"])
+    vm = hosts.servers["kvm2"].projects["maas"]["web"]
+    # The first look is before its mark, and the second one before its removal.
+    meanwhile(hosts, "kvm2", "web", lambda: vm.config.update({"volatile.uuid": "another"}))
+    came = hosts.run("vm", "lxd", hostname="web", state="absent")
+    assert "somebody has just made another VM of that name" in came.msg
+    assert list(hosts.in_lxd) == ["web"]
+
+
 # -- what is left of a VM that somebody removed ------------------------------------------------------------------------
 
 DISKS = {"disks": [{"size": "8GB"}, {"size": "1GB"}]}

@@ -251,12 +251,18 @@ def test_only_what_was_made_for_the_cluster_goes_with_it(api: Api, sim: Simulato
         body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "clusters"}}
         body["metadata"]["labels"] = labels  # type: ignore[index]
         api.create(SECRETS, body)
+    # HyperShift gives its own the labels of the cluster; they go with their owner.
+    owner = {"apiVersion": HOSTED_CLUSTERS.api, "kind": "HostedCluster", "name": "shop", "uid": "1"}
+    metadata = {"name": "shop-admin-kubeconfig", "namespace": "clusters", "labels": OURS, "ownerReferences": [owner]}
+    api.create(SECRETS, {"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
     done = remove(folder, sim)
     assert done["removed"] == ["Secret clusters/shop-ssh-key"]
     done = remove(folder, sim, remove_credentials=True)
     assert done["removed"] == ["Secret clusters/shop-maas-credentials"]
-    assert [body["metadata"]["name"] for body in api.list(SECRETS, "clusters")] == ["shop-pull-secret"]
-    api.delete(SECRETS, "shop-pull-secret", "clusters")
+    stays = ["shop-admin-kubeconfig", "shop-pull-secret"]
+    assert [body["metadata"]["name"] for body in api.list(SECRETS, "clusters")] == stays
+    for name in stays:
+        api.delete(SECRETS, name, "clusters")
 
 
 def test_a_removal_erases_what_it_gives_back(api: Api, sim: Simulator, folder: Path) -> None:

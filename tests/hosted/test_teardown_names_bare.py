@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
+from hosted.play import played
 from hosted.stopped import Stopped, destroy, sweep
 from integration.harness import run_task
 from metalshift_lab.kube.api import HOSTED_CLUSTERS, Api
@@ -198,3 +199,14 @@ def test_a_maas_that_does_not_answer_is_said_once(api: Api, sim: Simulator, fold
     sim.fault("error", status=503, hits=1000)
     told = run_task(sim, "hosted_cluster_diagnosis_info", args)["diagnosis"]
     assert len([one for one in told if "MAAS" in one["what"] and one["severity"] == "note"]) == 1, told
+
+
+def test_the_playbook_says_where_the_names_should_be(api: Api, sim: Simulator, folder: Path, tmp_path: Path) -> None:
+    cluster(api, "clusters", HERE)
+    reach = {"MAAS_ENDPOINT": sim.url, "MAAS_API_KEY": sim.api_key, "K8S_AUTH_KUBECONFIG": str(folder / "kubeconfig")}
+    whole = {"hosted_openshift_name": "one", "hosted_openshift_dns_api_addresses": [HERE]}
+    lacks = f"MAAS has no domain {DOMAIN}, in which the cluster should have its names."
+    for dns in (False, True):
+        given = {**whole, "hosted_openshift_dns": dns}
+        done = played(tmp_path, "metalshift.maas.diagnose", given, environment=reach, limit=100)
+        assert (done.status, lacks in " ".join(done.output.split())) == (0, dns), done.output

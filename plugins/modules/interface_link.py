@@ -201,6 +201,12 @@ plan:
       type: dict
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome, run
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses import linking
@@ -229,23 +235,50 @@ SPEC = Spec(
 )
 
 
+@dataclass(frozen=True)
+class LinkState:
+    """What is decided for an interface, and its link as results show it."""
+
+    decided: linking.InterfacePlan
+    shown: dict[str, Any]
+    warnings: Sequence[str] = ()
+
+
+class LinkEngine:
+    """The link of one interface of a machine or a device."""
+
+    def __init__(self, task: Task) -> None:
+        self.maas, self.params, self.check = task.maas, task.params, task.check
+        links.check_options(task.params)
+        self.survey = AddressSurvey(task.maas)
+        self.linking = linking.Linking(task.maas, self.survey)
+
+    def read(self) -> LinkState:
+        options, nic = self.params, linking.find(self.maas, self.params, check=self.check)
+        if options["state"] == "absent":
+            decided = self.linking.foresee_removal(nic, options)
+            return LinkState(decided, decided.shown)
+        wished = linking.wished(self.survey, options, nic)
+        decided = self.linking.foresee(nic, wished, take_reserved=options["take_reserved"])
+        unknown = [] if nic.system_id else [lacking(nic.node, "device" if options["device"] else "machine")]
+        return LinkState(decided, decided.shown, unknown)
+
+    def plan(self, current: LinkState) -> Plan:
+        return current.decided.plan
+
+    def predict(self, current: LinkState, plan: Plan) -> LinkState:
+        return replace(current, shown={**current.shown, "predicted": True} if current.shown else {})
+
+    def apply(self, current: LinkState, plan: Plan) -> LinkState:
+        return replace(current, shown=self.linking.carry_out(current.decided))
+
+    def result(self, current: LinkState) -> Outcome:
+        return Outcome({"interface_link": current.shown}, current.warnings)
+
+
 def converge(task: Task) -> Result:
     """Bring the link of one interface to the wished state."""
-    options = task.params
-    links.check_options(options)
-    survey = AddressSurvey(task.maas)
-    act = linking.Linking(task.maas, survey)
-    nic = linking.find(task.maas, options, check=task.check)
-    warnings = []
-    if options["state"] == "absent":
-        foreseen = act.foresee_removal(nic, options)
-    else:
-        foreseen = act.foresee(nic, linking.wished(survey, options, nic), take_reserved=options["take_reserved"])
-        warnings += [] if nic.system_id else [lacking(nic.node, "device" if options["device"] else "machine")]
-    now = foreseen.shown if task.check else act.carry_out(foreseen)
-    if task.check and foreseen.plan and now:
-        now["predicted"] = True
-    return Result(bool(foreseen.plan), {"interface_link": now}, foreseen.plan, warnings=warnings)
+    return run(LinkEngine(task), task)
 
 
 def main() -> None:

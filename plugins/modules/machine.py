@@ -280,18 +280,11 @@ plan:
       type: dict
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
-from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS, Patience
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.entries import (
-    carry_out,
-    entries_of,
-    find,
-    plan_of,
-    result_of,
-)
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import Fleet
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.engine import MachineEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import (
     COMMENT_OPTIONS,
     COMMISSION_OPTIONS,
@@ -300,7 +293,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.opt
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import MachineAct, State
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import RECOVERABLE
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 
 # What holds for each machine: an option of the task is the default of all its machines.
 EACH: Options = {
@@ -343,21 +335,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the named machines to the wished state."""
-    machines, around = Machines(task.maas), Surroundings(task.maas)
-    patience = Patience.of(task)
-    wait = task.params["wait"]
-    entries = entries_of(task.params, EACH)
-    find(entries, machines)
-    around.read_power_parameters(entry.machine for entry in entries if entry.machine and entry.wished.power_parameters)
-    for entry in entries:
-        entry.foresee(around, machines.me, wait, task.check)
-    plan = plan_of(entries, around)
-    if not task.check:
-        carry_out(entries, around, lambda: Fleet(task.maas, machines, patience, wait=wait, on_tick=task.trace_requests))
-    if not machines.sees_all:
-        for entry in entries:
-            entry.doubt_absence()
-    return result_of(entries, plan, task.params["full"])
+    return run(MachineEngine(task, EACH), task)
 
 
 def main() -> None:

@@ -317,10 +317,11 @@ plan:
       type: dict
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.machine_set import converge_set
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.machine_set import machine_set
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import (
     DEPLOY_OPTIONS,
     RELEASE_OPTIONS,
@@ -376,7 +377,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the set to the wished number and state."""
-    return converge_set(task)
+    return run(machine_set(task), task)
 
 
 def main() -> None:

@@ -35,6 +35,10 @@ class Outcome:
     values: Mapping[str, Any]
     warnings: Sequence[str] = ()
     failure: Failure | None = None
+    # The plan with what only applying it made known, such as which machines MAAS gave.
+    plan: Plan | None = None
+    # Whether what was written has been taken back, and nothing is otherwise than before.
+    undone: bool = False
 
 
 class Engine(Protocol[Current]):
@@ -80,9 +84,10 @@ def _run(engine: Engine[Current], task: Task) -> Result:
         outcome = engine.result(engine.apply(current, plan))
     except Failure as failure:
         outcome = Outcome({}, failure=failure)
-    # An empty plan may have had one before it whose answer was lost; a failed one may have begun, or not.
-    changed = task.wrote or (bool(plan) and outcome.failure is None)
-    return Result(changed, outcome.values, plan, outcome.failure, outcome.warnings)
+    # Not by the plan: a run that failed may have begun, or not, and others may have done meanwhile what was planned.
+    changed = task.wrote and not outcome.undone
+    shown = plan if outcome.plan is None else outcome.plan
+    return Result(changed, outcome.values, shown, outcome.failure, outcome.warnings)
 
 
 def _unsteady(label: str) -> Failure:

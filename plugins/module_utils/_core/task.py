@@ -78,6 +78,7 @@ class Task:
         # Until when it waits, for the requests that it sends meanwhile.
         self.deadline = Deadline(clock)
         self._apis: list[Api] = []
+        self.wrote_file = False
         self._traced: dict[int, int] = {}
 
     @cached_property
@@ -120,7 +121,8 @@ class Task:
 
     @property
     def wrote(self) -> bool:
-        return any(api.wrote for api in self._apis)
+        """Whether anything was changed, as far as is known: by a request, or in a file."""
+        return self.wrote_file or any(api.wrote for api in self._apis)
 
     def trace_requests(self) -> None:
         """Show the requests since the last call. Threads make them, but only the main thread may display."""

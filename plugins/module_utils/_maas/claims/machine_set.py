@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, several
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Step as Shown
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.claimed import Claimed, OneAtATime
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import Constraints
@@ -185,9 +186,24 @@ def _going(serving: Iterable[Seat], number: int, spread: ZoneSpread) -> list[str
     return [victim.system_id for victim in victims(candidates, max(0, number), spread)]
 
 
+@dataclass(frozen=True)
+class MachineSetProgress:
+    """What was there at the beginning, and what has become of it."""
+
+    first: MachineSetState
+    # In check mode the machines that MAAS would give, and why it gives none; else only trying tells.
+    offered: Sequence[Machine] = ()
+    doubts: Sequence[str] = ()
+    # What was done: machines driven and given back, and how many there were not.
+    driven: Sequence[FleetMember] = ()
+    leaving: Sequence[FleetMember] = ()
+    short: int = 0
+    carried_out: Plan | None = None
+
+
 @dataclass
-class MachineSetRun:
-    """One run of the task."""
+class MachineSetEngine:
+    """The machines of a claim."""
 
     task: Task
     wanted: MachineSetSpec
@@ -217,18 +233,35 @@ class MachineSetRun:
 
     # -- the whole ----------------------------------------------------------------------------------------
 
-    def converge(self) -> Result:
+    def read(self) -> MachineSetProgress:
         first = outlook(self.claimed.look(), self.claimed.left_over(), self.wanted)
         self.check_before(first)
-        if self.task.check:
-            return self.foretell(first)
+        if not self.task.check:
+            return MachineSetProgress(first)
+        have = Counter(Seat.of(machine).zone for machine in first.stay)
+        ready, doubts = self._offered(first.missing, have)
+        offered = {"status": int(Status.ALLOCATED), "status_name": Status.ALLOCATED.label, "owner": self.machines.me}
+        new = [{**machine, **offered, "workload_annotations": marked(self.wanted.claim)} for machine in ready]
+        return MachineSetProgress(first, new, doubts)
+
+    def plan(self, current: MachineSetProgress) -> Plan:
+        return self._plan(current.first, current.offered)
+
+    def predict(self, current: MachineSetProgress, plan: Plan) -> MachineSetProgress:
+        return current
+
+    def apply(self, current: MachineSetProgress, plan: Plan) -> MachineSetProgress:
+        first = current.first
         staying, short = self.gather(first)
         there = {machine["system_id"] for machine in first.stay}
-        plan = self.plan(first, [machine for machine in staying if machine["system_id"] not in there])
+        carried_out = self._plan(first, [machine for machine in staying if machine["system_id"] not in there])
         driven = self.drive(staying)
         empty = short + sum(member.machine is None for member in driven if member.failure)
         leaving = self.release(first, empty)
-        return self.result(plan, driven, leaving, short)
+        return replace(current, driven=driven, leaving=leaving, short=short, carried_out=carried_out)
+
+    def result(self, current: MachineSetProgress) -> Outcome:
+        return self._predicted(current) if current.carried_out is None else self._done(current)
 
     def check_before(self, first: MachineSetState) -> None:
         """Refuse what would be found out only when machines are held."""
@@ -378,7 +411,8 @@ class MachineSetRun:
 
     # -- telling ------------------------------------------------------------------------------------------
 
-    def result(self, plan: Plan, driven: Sequence[FleetMember], leaving: Sequence[FleetMember], short: int) -> Result:
+    def _done(self, current: MachineSetProgress) -> Outcome:
+        driven, leaving, short = current.driven, current.leaving, current.short
         absent = self.wanted.state == "absent"
         staying = [member for member in driven if not member.aside]
         # What an earlier run left over is no part of what this one was asked for.
@@ -389,15 +423,13 @@ class MachineSetRun:
             failures[f"claim {self.wanted.claim}"] = self._shortage(short)
         if self.taken_again:
             failures[f"claim {self.wanted.claim}"] = self._not_empty()
-        changed = self.claimed.changed or any(member.changed for member in (*driven, *leaving))
-        return Result(
-            changed=changed,
-            values=self._values(
+        return Outcome(
+            self._values(
                 [_outcome(member) for member in (leaving if absent else staying) if member.failure or not absent],
                 [member.machine for member in leaving if member.machine and not member.failure],
                 summary(leaving if absent else staying),
             ),
-            plan=plan,
+            plan=current.carried_out,
             failure=_together(failures, len(blamed)),
             warnings=[
                 *self.doubts,
@@ -477,7 +509,7 @@ class MachineSetRun:
 
     # -- check mode and diff --------------------------------------------------------------------------------
 
-    def plan(self, first: MachineSetState, taken: Sequence[Machine]) -> Plan:
+    def _plan(self, first: MachineSetState, taken: Sequence[Machine]) -> Plan:
         """What is done to which machine; `taken` are those that MAAS has given, or would."""
         wanted = self.wanted
         steps: list[Shown] = []
@@ -520,15 +552,10 @@ class MachineSetRun:
         machines = [*first.surplus, *first.given_up, *first.left_over]
         return [FleetMember(address(machine), self.wanted.release, machine) for machine in machines]
 
-    def foretell(self, first: MachineSetState) -> Result:
+    def _predicted(self, current: MachineSetProgress) -> Outcome:
         """The result as it would be, without a write."""
-        wait = self.task.params["wait"]
-        have = Counter(Seat.of(machine).zone for machine in first.stay)
-        ready, doubts = self._offered(first.missing, have)
-        offered = {"status": int(Status.ALLOCATED), "status_name": Status.ALLOCATED.label, "owner": self.machines.me}
-        new = [{**machine, **offered, "workload_annotations": marked(self.wanted.claim)} for machine in ready]
-        plan = self.plan(first, new)
-        staying = [*self._staying(first.stay), *self._staying(new)]
+        wait, first, ready = self.task.params["wait"], current.first, current.offered
+        staying = [*self._staying(first.stay), *self._staying(ready)]
         going = self._going(first)
         then = [forecast(member, self.machines.me, wait)[1] for member in staying]
         for machine in then[len(first.stay) :]:
@@ -542,12 +569,15 @@ class MachineSetRun:
         lacking = (
             f"Only {len(ready)} of {first.missing} further machines for the claim {self.wanted.claim} are Ready now."
         )
-        return Result(
-            changed=bool(plan),
-            values=self._values([*then, *({"predicted": True} for _each in range(unknown))], gone, counts),
-            plan=plan,
+        return Outcome(
+            self._values([*then, *({"predicted": True} for _each in range(unknown))], gone, counts),
             failure=self._refusals([*self._staying(first.stay), *going[: len(going) - len(first.left_over)]]),
-            warnings=[*self.doubts, *doubts, *([lacking] if unknown else []), *self._otherwise_deployed(first.stay)],
+            warnings=[
+                *self.doubts,
+                *current.doubts,
+                *([lacking] if unknown else []),
+                *self._otherwise_deployed(first.stay),
+            ],
         )
 
     def _offered(self, missing: int, have: Mapping[str, int]) -> tuple[list[Machine], list[str]]:
@@ -592,6 +622,6 @@ def _together(failures: Mapping[str, Failure], total: int) -> Failure | None:
     return several("machines", failures, max(total, len(failures))) if failures else None
 
 
-def converge_set(task: Task) -> Result:
-    """Bring the set that the task describes to the wished number and state."""
-    return MachineSetRun(task, MachineSetSpec.from_params(task.params)).converge()
+def machine_set(task: Task) -> MachineSetEngine:
+    """The engine of the set that the task describes."""
+    return MachineSetEngine(task, MachineSetSpec.from_params(task.params))

@@ -14,11 +14,9 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid, several
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan as ShownPlan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Options, what_is_wrong
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import (
     checked,
     holder,
@@ -31,7 +29,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fle
     FleetMember,
     MachineTarget,
     annotating,
-    summary,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.images import uploaded_later
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking, shown
@@ -351,32 +348,6 @@ def find(entries: Iterable[NamedMachine], machines: Machines) -> None:
                 same = entry.name == twins[0]
                 told = "is named twice" if same else f"and {twins[0]} are the same machine"
                 entry.failure = invalid(f"{entry.name} {told}.", "Name it once.")
-
-
-def plan_of(entries: Iterable[NamedMachine], around: Surroundings) -> ShownPlan:
-    """All that is going to be done, as diff shows it."""
-    return ShownPlan([step for entry in entries for step in entry.shown_steps(around)])
-
-
-def result_of(entries: Sequence[NamedMachine], plan: ShownPlan, full: bool) -> Result:
-    """What the task tells: each machine, how many are in which status, and what went wrong with some."""
-    said = [entry.result(full) for entry in entries]
-    members = [
-        FleetMember(entry.name, MachineTarget(entry.wish), entry.then or None, failure=entry.failure)
-        for entry in entries
-    ]
-    failures = {entry.name: entry.failure for entry in entries if entry.failure}
-    return Result(
-        changed=any(entry.changed for entry in entries),
-        values={
-            "machines": said,
-            **({"machine": said[0]} if len(said) == 1 else {}),
-            "summary": summary(members),
-        },
-        plan=plan,
-        failure=several("machines", failures, len(entries)) if failures else None,
-        warnings=list(dict.fromkeys(warning for entry in entries for warning in entry.warnings)),
-    )
 
 
 def carry_out(entries: Sequence[NamedMachine], around: Surroundings, fleet: Callable[[], Fleet]) -> None:

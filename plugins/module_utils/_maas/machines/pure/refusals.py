@@ -44,6 +44,8 @@ class Text:
     kind: str
     why: str
     hint: str
+    # Whether the machine only has to be deployed first.
+    awaits_deployment: bool = False
 
 
 TEXTS: Mapping[str, Text] = {
@@ -145,6 +147,7 @@ TEXTS: Mapping[str, Text] = {
         "conflict",
         "it is {status}, and MAAS locks only Deployed and Deploying machines",
         "Leave out locked, or set state: deployed.",
+        awaits_deployment=True,
     ),
     "power_unknown": Text(
         "conflict",
@@ -155,15 +158,15 @@ TEXTS: Mapping[str, Text] = {
         "conflict",
         "it is {status} and nobody holds it; MAAS powers on only machines that somebody holds",
         "Deploy it with state: deployed, or boot it for repair with state: rescue.",
+        awaits_deployment=True,
     ),
     "power_allocated": Text(
         "conflict",
         "it is {status}, where MAAS takes a power-on for a deployment with default settings",
         "Deploy it with state: deployed, or leave out power.",
+        awaits_deployment=True,
     ),
 }
-
-AWAIT_DEPLOYMENT = frozenset({"unlockable", "power_free", "power_allocated"})
 
 # What `recover` does, by failed status; the documentation's list is made from it.
 RECOVERY: Mapping[Status, str] = {
@@ -196,7 +199,7 @@ def refuse(why: str, now: Situation, wish: MachineSpec) -> LifecycleFailure:
         "again": _again(now),
     }
     reason = f"{now.name} {_cannot(why, wish)}: {text.why.format(**words)}."
-    return LifecycleFailure(reason, text.hint.format(**words), text.kind, why in AWAIT_DEPLOYMENT)
+    return LifecycleFailure(reason, text.hint.format(**words), text.kind, text.awaits_deployment)
 
 
 def _in_status(status: Status | None) -> str:

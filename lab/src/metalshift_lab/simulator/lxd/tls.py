@@ -37,6 +37,9 @@ class TlsServer(Server):
         return context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False), address
 
 
+LAST_TO_TELL = (3, 1)
+
+
 def context_for_any_client(certificate: Path, key: Path) -> ssl.SSLContext:
     """For one connection: whatever certificate comes is trusted in the moment before OpenSSL looks whether it is.
 
@@ -46,6 +49,9 @@ def context_for_any_client(certificate: Path, key: Path) -> ssl.SSLContext:
     context.load_cert_chain(certificate, key)
     context.verify_mode = ssl.CERT_OPTIONAL
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    # From some version after 3.0 on, OpenSSL tells of a certificate in TLS 1.3 only when it has looked.
+    if ssl.OPENSSL_VERSION_INFO > LAST_TO_TELL:
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
     # Short keys are no concern of a lab.
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
     context._msg_callback = _truster(context)  # type: ignore[attr-defined]

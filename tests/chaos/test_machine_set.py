@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,15 @@ import pytest
 
 from chaos.assassin import ANSWERED, COMMITTED, RECEIVED, Door
 from chaos.runs import Run, playbook
+from integration.arranging import client
 from integration.harness import kill_group
 from metalshift_lab.simulator import Simulator
+from metalshift_lab.simulator.http import Request, Response
 from metalshift_lab.simulator.model import Machine, Status
+from metalshift_lab.simulator.server import Answer
 
 ZONES = ("az1", "az2", "az3")
+TURN = "metalshift_turn"
 CLAIM = "web"
 COUNT = 5
 TICK = 0.02
@@ -192,6 +196,55 @@ def test_two_runs_at_once_end_with_the_machines_of_one(sim: Simulator, seed: int
     deployed_once = [entry for entry in sim.requests if entry.op == "release"]
     began = {entry.path for entry in sim.requests if entry.op == "deploy" and entry.status == 200}
     assert not began.intersection(entry.path for entry in deployed_once)
+
+
+class Sleeper(Door):
+    """At it stands a run that is held up twice: while it allocates, and after its last look before it gives back."""
+
+    def __init__(self, sim: Simulator, allocating: Callable[[], None], leaving: Callable[[str], None]) -> None:
+        super().__init__(sim)
+        self._acts = [allocating, leaving]
+        self._announced: list[str] = []
+
+    def stand(self, request: Request, answer: Answer) -> Response | None:
+        if len(self._acts) == 2 and request.query.get("op") == "allocate":
+            self._acts.pop(0)()
+        response = super().stand(request, answer)
+        if request.data.get(TURN):
+            self._announced.append(request.path.rstrip("/").rpartition("/")[2])
+        elif request.method == "GET" and self._announced and self._acts:
+            self._acts.pop()(min(self._announced))  # type: ignore[call-arg]
+        return response
+
+
+def test_what_another_run_has_deployed_by_now_is_not_given_back(sim: Simulator) -> None:
+    """It took too many, and slept; the other one took it for dead, gave one back for it, and had use for it then."""
+    furnish(sim)
+    other = client(sim)
+
+    def take(turn: int, **which: str) -> str:
+        machine = other.post("machines/", {"agent_name": CLAIM, **which}, op="allocate")
+        marks = {"metalshift_claim": CLAIM, TURN: str(turn)}
+        other.post(f"machines/{machine['system_id']}/", marks, op="set_workload_annotations")
+        return str(machine["system_id"])
+
+    def take_as_many() -> None:
+        for zone in ("az1", "az2", "az3", "az1"):
+            take(1, zone=zone)
+
+    def use(system_id: str) -> None:
+        other.post(f"machines/{system_id}/", op="release")
+        sim.forward(1)
+        take(3, system_id=system_id)
+        other.post(f"machines/{system_id}/", op="deploy")
+
+    with Sleeper(sim, take_as_many, use) as door:
+        succeed(Run("machine_set", wish(sim, door)))
+    deployed = [entry.path for entry in sim.requests if entry.op == "deploy" and entry.status == 200]
+    releases = [entry.path for entry in sim.requests if entry.op == "release"]
+    # The other run's own release of what it used afterwards is the only one.
+    assert Counter(releases)[deployed[0]] == 1
+    assert [machine.status.label for machine in held(sim)] == ["Deployed"] * COUNT
 
 
 def test_two_runs_at_once_replace_a_failed_machine_once(sim: Simulator) -> None:

@@ -206,6 +206,11 @@ class Claimed:
         return annotated
 
     def _give_back(self, system_id: str) -> Machine:
+        """Release a machine of which nobody has made use since it was looked at: this run may have slept."""
+        now = self._machines.get(system_id)
+        if now is None or Seat.of(now) != Seat.of(self.seen[system_id]):
+            raise Failure("conflict", f"{system_id} is not as this run has seen it.", object=system_id)
+
         def released() -> Machine | None:
             """What a lost answer may have done: the claim shows it. Never a second release of what is not ours."""
             mine = self._machines.of_claim(self.claim)

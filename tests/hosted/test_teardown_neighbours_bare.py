@@ -16,6 +16,7 @@ import pytest
 
 from hosted.cases import CLUSTER
 from hosted.stopped import CONFIG_MAPS, OF_CLUSTER, Stopped, left, objects, remove, sweep
+from integration.arranging import client
 from integration.harness import run_task
 from metalshift_lab.kube.api import HOSTED_CLUSTERS, MAAS_MACHINES, MACHINES, NAMESPACES, NODE_POOLS, Api
 from metalshift_lab.kube.bare import api_server
@@ -282,6 +283,18 @@ def test_one_of_two_pools_goes(api: Api, sim: Simulator, folder: Path, force: bo
     assert objects(api, "clusters-bank") == others
     assert {name: sim.find(name).status.name for name in ("n2", "n3")} == {"n2": "DEPLOYED", "n3": "DEPLOYED"}
     assert sim.find("n1").status.name == ("READY" if force else "DEPLOYED")
+
+
+def test_a_pool_that_goes_erases_no_machine_of_another(api: Api, sim: Simulator, folder: Path) -> None:
+    """Both are remembered, as after a run that was to erase what leaves the cluster."""
+    two_pools(api, sim)
+    tag, ids = "metalshift-erase_clusters_shop", [sim.find(name).system_id for name in ("n1", "n2")]
+    client(sim).post("tags/", {"name": tag})
+    client(sim).post(f"tags/{tag}/", [("add", system_id) for system_id in ids], op="update_nodes")
+    done = remove(folder, sim, "node_pool", force=True, drain=False, erase=True)
+    assert not done.failed, done.msg
+    assert [(one["hostname"], one["outcome"]) for one in done["machines"]] == [("n1", "erased")]
+    assert (sim.find("n2").status.name, [one.name for one in sim.find("n2").tags]) == ("DEPLOYED", [tag])
 
 
 @pytest.mark.parametrize("force", [False, True])

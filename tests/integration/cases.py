@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from integration.arranging import client, reserve
 from integration.vm_hosts import Hosts
 from metalshift_lab.simulator import Simulator
+
+ROOT = Path(__file__).resolve().parents[2]
 
 Args = Mapping[str, Any]
 Arrange = Callable[[Simulator], object]
@@ -189,6 +192,12 @@ LIVES += [
         change={"machines": ["node-1", "node-2", "node-3"], **QUICK, "state": "ready"},
         delete={"machines": ["node-1", "node-3"], **QUICK, "state": "absent"},
         arrange=lambda sim: (three_machines(sim), sim.auto(0.01)),
+    ),
+    Case(
+        "image",
+        create={"name": "rhcos-4-20", "path": str(ROOT / "galaxy.yml"), "filetype": "ddraw", "title": "RHCOS"},
+        change={"name": "custom/rhcos-4-20", "path": str(ROOT / "COPYING"), "filetype": "ddraw", "arch": "amd64"},
+        delete={"name": "rhcos-4-20", "state": "absent"},
     ),
     Case(
         "dns_record",
@@ -615,6 +624,12 @@ WRONG: list[Wrong] = [
     Wrong("machine_info", {"owner": ""}, "owner must not be empty."),
     Wrong("machine_info", {"zone": ["az9"]}, "zone: No such zone(s): az9.", kind="rejected"),
     Wrong("zone", {}, "missing required arguments: name"),
+    Wrong("image", {"name": "a", "path": "/nowhere.gz"}, "The file /nowhere.gz cannot be read: No such file"),
+    Wrong("image", {"name": "a", "path": "/etc"}, "What kind of image /etc is cannot be seen from its name."),
+    Wrong("image", {"name": "a", "path": "/etc", "filetype": "ddraw"}, "The file /etc cannot be read: Is a directory"),
+    Wrong("image", {"name": "a", "path": "/dev/null", "filetype": "ddraw"}, "The file /dev/null is empty."),
+    Wrong("image", {"name": "ubuntu/noble", "path": "a.gz"}, "name cannot be 'ubuntu/noble'"),
+    Wrong("image", {"name": "a"}, "state: present needs path."),
     Wrong("zone", {"name": "x", "state": "gone"}, "value of state must be one of: present, absent"),
     Wrong("zone", {"name": "x", "nmae": "y"}, "unknown option nmae"),
     Wrong("zone", {"name": "../tags"}, "'../tags' cannot be the name of a zone"),

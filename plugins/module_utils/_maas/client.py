@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ Pairs = list[tuple[str, str]]
 # What a path may hold as it is; its names are quoted already.
 WITHIN_A_PATH = "/%!$&'()*+,:;=@~"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+BYTES = {"Content-Type": "application/octet-stream"}
 
 
 class Client(HttpClient):
@@ -91,6 +92,16 @@ class Client(HttpClient):
     def put(self, path: str, form: Fields = (), *, settled: Callable[[], Settled | None] | None = None) -> Any:
         """Update. A PUT of MAAS sets the given fields and can be repeated."""
         return self._change("PUT", path, "", form, (), settled, repeatable=True)
+
+    def upload(self, path: str, piece: bytes, *, settled: Callable[[], Settled | None]) -> None:
+        """Append bytes to a file, once; `settled` finds out whether they have arrived when the answer is lost."""
+        outcome = self._write(
+            lambda: self._send("PUT", path, [], [], piece),
+            uncertain=lambda answer: errors.uncertain("PUT", path, "", answer, self.connection),
+            settled=settled,
+        )
+        if isinstance(outcome, MaasAnswer) and not outcome.ok:
+            raise self._failure("PUT", path, "", outcome)
 
     def delete(self, path: str, query: Fields = ()) -> bool:
         """Remove; True if there was something to remove."""
@@ -163,12 +174,14 @@ class Client(HttpClient):
         answer = self._send("GET", "users/", as_pairs((), "whoami"), [])
         return answer.ok and isinstance(answer.body(), dict) and "username" in answer.body()
 
-    def _send(self, method: str, path: str, query: Pairs, form: Pairs) -> MaasAnswer:
+    def _send(self, method: str, path: str, query: Pairs, form: Pairs, piece: bytes | None = None) -> MaasAnswer:
         """One attempt, freshly signed: MAAS refuses a nonce that it has seen."""
         began = self._clock.now()
         seconds = self._seconds_for(method)
+        sent, kind = piece or b"", FORM if piece is None else BYTES
         try:
-            answer = self._exchange(method, path, query, form, seconds)
+            sent = sent or urlencode(form).encode()
+            answer = self._exchange(method, path, query, sent, kind, seconds)
         # A text that cannot be encoded is a ValueError.
         except (*BROKEN, ValueError) as error:
             answer = errors.unanswered(cause_of(error, seconds=seconds, proxy=self.connection.proxy), self.connection)
@@ -177,7 +190,7 @@ class Client(HttpClient):
             path=path,
             query=urlencode(query, errors="replace"),
             status=answer.status or None,
-            sent=len(urlencode(form, errors="replace")),
+            sent=len(sent),
             received=answer.size,
             seconds=self._clock.now() - began,
             problem=answer.failure.reason if answer.failure else "",
@@ -187,13 +200,15 @@ class Client(HttpClient):
         self._observe(exchange)
         return answer
 
-    def _exchange(self, method: str, path: str, query: Pairs, form: Pairs, seconds: float) -> MaasAnswer:
+    def _exchange(
+        self, method: str, path: str, query: Pairs, sent: bytes, kind: Mapping[str, str], seconds: float
+    ) -> MaasAnswer:
         asked = f"?{urlencode(query)}" if query else ""
         received = self._wire.exchange(
             method,
             f"{self._root}{quote(path, safe=WITHIN_A_PATH)}{asked}",
-            {"Accept": "*/*", "Authorization": self.connection.key.signature(), **(FORM if form else {})},
-            urlencode(form).encode() if form else None,
+            {"Accept": "*/*", "Authorization": self.connection.key.signature(), **(kind if sent else {})},
+            sent or None,
             seconds,
         )
         answer = MaasAnswer(

@@ -402,7 +402,7 @@ def _failure(params: Mapping[str, Any], failed: Sequence[Check]) -> Failure:
     short = all(check.name.startswith("machines") for check in failed)
     return Failure(
         "capacity" if short else "conflict",
-        f"The hosted cluster {names} would not come up: "
+        f"Hosted cluster {names} is not ready for this: "
         + "; ".join(f"{check.name}: {check.found.rstrip('.')}" for check in failed)
         + ".",
         object=names,

@@ -214,4 +214,4 @@ def test_what_is_not_there_is_said_in_a_sentence(lab: Lab, tmp_path: Path) -> No
     given = {"hosted_openshift_name": "nobody", "hosted_openshift_pool": "none", "hosted_openshift_replicas": 2}
     played = play(lab, tmp_path, SCALE, given)
     assert played.status != 0
-    assert "clusters/nobody has no node pool none" in played.output
+    assert "There is no hosted cluster clusters/nobody." in played.output

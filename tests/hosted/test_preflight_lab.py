@@ -90,7 +90,7 @@ def test_all_that_is_wrong_is_one_sentence_and_the_whole_table(lab: Lab) -> None
         "image custom/none",
         "machines for workers",
     }
-    assert outcome.msg.startswith("The hosted cluster clusters/early would not come up: provider: ")
+    assert outcome.msg.startswith("Hosted cluster clusters/early is not ready for this: provider: ")
     assert outcome["failure"]["kind"] == "conflict"
     assert all(each["advice"] for each in outcome["preflight"]["checks"] if each["status"] == "failed")
     assert not run(lab, "hosted_cluster_preflight_info", {**args, "fail": False}).failed

@@ -184,7 +184,7 @@ def single(kube: Kube, kind: ObjectKind, name: str, namespace: str) -> Listed:
     try:
         body = kube.get(kind, name, namespace)
     except Failure as failure:
-        return Listed(trouble=could_not_read(f"{kind.name} {namespace}/{name}", failure))
+        return Listed(trouble=could_not_read(f"{kind.name} {f'{namespace}/' if namespace else ''}{name}", failure))
     return Listed([body] if body else [])
 
 

@@ -167,7 +167,7 @@ MACHINES_AND_TURNS = [
     ("False", "WaitingForBootstrapData", "", "operator", "waiting for its ignition configuration"),
     ("False", "WaitingForClusterInfrastructure", "", "operator", "waiting for the address of the hosted cluster's API"),
     ("False", "MachineDeploying", "", "maas", "MAAS deploys it"),
-    ("False", "MachinePoweredOff", "", "maas", "switched off while MAAS deploys it"),
+    ("False", "MachinePoweredOff", "", "maas", "MAAS deploys it, and has not switched it on yet"),
     (
         "False",
         "MachineDeployFailed",
@@ -629,7 +629,7 @@ def test_the_page_tells_all_in_lines_that_fit() -> None:
     assert "machine workers-zj82r-1, machine workers-zj82r-2: MAAS deploys it." in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 110
     assert text.splitlines()[0] == "Hosted cluster clusters/demo is available: 3 waiting, 1 note." or "error" in text
-    assert "Turn: maas. Next: Wait; when this lasts, look at the machine in MAAS." in text
+    assert "Whose turn: that of MAAS. Next: Wait; when this lasts, look at the machine in MAAS." in text
     assert f"Since {BORN}, 1h00m." in " ".join(text.split())
 
 

@@ -574,6 +574,9 @@ def test_names_of_images(name: str, image: Image | None) -> None:
         ('{"auths": {"quay.io": {"auth": "eDp5"}}}', "eDp5"),
         ('{"auths": {"https://quay.io": {"auth": "eDp5"}}}', "eDp5"),
         ('{"auths": {"quay.io": {"username": "x", "password": "y"}}}', "eDp5"),
+        ('{"auths": {"quay.io/team": {"auth": "eDp5"}, "quay.io": {"auth": "b3RoZXI="}}}', "eDp5"),
+        ('{"auths": {"quay.io/team/release": {"auth": "eDp5"}, "quay.io/team": {"auth": "b3RoZXI="}}}', "eDp5"),
+        ('{"auths": {"quay.io/tea": {"auth": "eDp5"}, "quay.io/team/other": {"auth": "eDp5"}}}', ""),
         ('{"auths": {"other.io": {"auth": "eDp5"}}}', ""),
         ("{", ""),
         ("[]", ""),
@@ -581,7 +584,7 @@ def test_names_of_images(name: str, image: Image | None) -> None:
     ],
 )
 def test_logins_in_a_pull_secret(secret: str, login: str) -> None:
-    assert login_for("quay.io", secret) == login
+    assert login_for("quay.io/team/release", secret) == login
 
 
 def test_the_table_begins_with_what_is_worst() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis import control_plane, machines
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.diagnosis.evidence import Evidence
@@ -72,8 +72,11 @@ def leaks(found: Evidence) -> Iterator[DiagnosisFinding]:
 def troubles(found: Evidence) -> Iterator[DiagnosisFinding]:
     """What could not be looked at."""
     label = f"HostedCluster {found.seen.label}"
-    for trouble in found.seen.troubles:
-        yield DiagnosisFinding(label, trouble, "user", "note", "Give this user the right to read it.")
+    if found.seen.troubles:
+        # As one: who lacks the right to read a kind often lacks that to read a dozen.
+        told = " ".join(found.seen.troubles)
+        step = f"Give this user the right to read {'it' if len(found.seen.troubles) == 1 else 'them'}."
+        yield DiagnosisFinding(label, told, "user", "note", step)
 
 
 LOOKS: Sequence[Look] = (
@@ -97,6 +100,15 @@ LOOKS: Sequence[Look] = (
 )
 
 
+# As the page says it.
+WHOSE: Mapping[str, str] = {
+    "user": "yours",
+    "operator": "that of HyperShift's operator",
+    "provider": "that of Cluster API's provider",
+    "maas": "that of MAAS",
+    "node": "that of the machine itself",
+}
+
 # -- on one page -----------------------------------------------------------------------------------------------------
 
 
@@ -108,7 +120,7 @@ def page(found: Evidence, told: Sequence[DiagnosisFinding]) -> str:
         first = same[0]
         parts += [
             f"{first.severity.upper()} {_what(same)}{_since(found, same)}",
-            f"Turn: {first.turn}. Next: {first.next_step or NEXT_STEPS[first.turn]}",
+            f"Whose turn: {WHOSE[first.turn]}. Next: {first.next_step or NEXT_STEPS[first.turn]}",
         ]
     if len(groups) > MOST_TOLD:
         parts.append(f"{len(groups) - MOST_TOLD} more are in the result.")
@@ -118,7 +130,7 @@ def page(found: Evidence, told: Sequence[DiagnosisFinding]) -> str:
 def _paragraph(part: str) -> str:
     """Lines that a terminal shows whole."""
     first, more = "", "  "
-    if part.startswith("Turn: "):
+    if part.startswith("Whose turn: "):
         first, more = "  ", "        "
     elif part.split(" ", 1)[0].lower() in SEVERITIES:
         first = "\n"

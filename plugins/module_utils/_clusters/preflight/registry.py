@@ -69,7 +69,7 @@ def ask(image: Image, pull_secret: str, *, verify: bool | str = True) -> Registr
     """One to three requests: the manifest, if need be a token, and the manifest again."""
     if MISSING:
         raise missing_library(MISSING, "requests")
-    login = login_for(image.host, pull_secret)
+    login = login_for(f"{image.host}/{image.repository}", pull_secret)
     with requests.Session() as session:
         # The registry of the release is reached as the environment says, but never with a login from ~/.netrc.
         session.auth = _as_is
@@ -81,12 +81,18 @@ def ask(image: Image, pull_secret: str, *, verify: bool | str = True) -> Registr
             return RegistryAnswer("unreachable", _reason(error))
 
 
-def login_for(host: str, pull_secret: str) -> str:
-    """The `user:password` in Base64 that a pull secret has for a registry; empty if it has none, or is not readable."""
+def login_for(repository: str, pull_secret: str) -> str:
+    """The `user:password` in Base64 that a pull secret has for a repository; empty if it has none, or is not readable.
+
+    A login may be for a part of a registry, `quay.io/team`; the one that says most counts.
+    """
+    parts = repository.split("/")
+    places = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
     try:
         logins = json.loads(pull_secret or "{}").get("auths") or {}
-        found = logins.get(host) or logins.get(f"https://{host}") or {}
-        return str(found.get("auth") or _encoded(found))
+        named = (logins.get(key) for place in places for key in (place, f"https://{place}"))
+        login: Mapping[str, Any] = next(filter(None, named), {})
+        return str(login.get("auth") or _encoded(login))
     except (ValueError, AttributeError, TypeError):
         return ""
 
@@ -101,12 +107,12 @@ def _asked(session: requests.Session, image: Image, login: str, verify: bool | s
     url = f"https://{image.host}/v2/{image.repository}/manifests/{image.reference}"
     headers = {"Accept": ", ".join((*INDEXES, *MANIFESTS))}
     # With each request: a session's own is overruled by the environment.
-    response = session.get(url, headers=headers, timeout=TIMEOUT, verify=verify)
+    response = session.get(url, headers=headers, timeout=TIMEOUT, verify=verify, stream=True)
     if response.status_code == 401:
         authorization = _authorization(session, response.headers.get("WWW-Authenticate", ""), login, verify)
         if authorization:
             response = session.get(
-                url, headers={**headers, "Authorization": authorization}, timeout=TIMEOUT, verify=verify
+                url, headers={**headers, "Authorization": authorization}, timeout=TIMEOUT, verify=verify, stream=True
             )
     if response.status_code in (401, 403):
         return RegistryAnswer("refused", f"status {response.status_code}")
@@ -115,11 +121,21 @@ def _asked(session: requests.Session, image: Image, login: str, verify: bool | s
     if response.status_code != 200:
         return RegistryAnswer("strange", f"status {response.status_code}")
     try:
-        manifest = json.loads(response.content[:LONGEST_MANIFEST])
+        manifest = json.loads(_beginning(response))
         listed = [entry["platform"]["architecture"] for entry in manifest.get("manifests") or [] if "platform" in entry]
     except (ValueError, AttributeError, TypeError, KeyError):
         return RegistryAnswer("strange", "what it calls a manifest is none")
     return RegistryAnswer("there", architectures=tuple(sorted(set(map(str, listed)) - {"unknown"})))
+
+
+def _beginning(response: requests.Response) -> bytes:
+    """As much of the body as a manifest may have: what a registry sends has no bound."""
+    content = b""
+    for block in response.iter_content(1 << 16):
+        content += block
+        if len(content) > LONGEST_MANIFEST:
+            break
+    return content[:LONGEST_MANIFEST]
 
 
 def _authorization(session: requests.Session, challenge: str, login: str, verify: bool | str) -> str:

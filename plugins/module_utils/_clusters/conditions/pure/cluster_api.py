@@ -81,7 +81,7 @@ MAAS_MACHINES = (
             Row("False", "MAAS deploys it", reason="MachineDeploying"),
             Row(
                 "False",
-                "switched off while MAAS deploys it",
+                "MAAS deploys it, and has not switched it on yet",
                 reason="MachinePoweredOff",
                 hint="When this lasts: look at its power in MAAS.",
             ),

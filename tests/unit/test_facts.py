@@ -46,3 +46,17 @@ def test_a_key_is_written_once() -> None:
                 places[key].add(f"{file.relative_to(PLUGINS)}:{line}")
     assert "hypershift.openshift.io/nodePool" in places
     assert {key: sorted(where) for key, where in places.items() if len(where) > 1} == {}
+
+
+def test_a_failure_is_not_changed_but_replaced() -> None:
+    """It may have been shown, or be another object's as well."""
+    parts = {"object", "message", "reason", "hint", "events", "fields", "kind", "status"}
+    changed = [
+        f"{file.relative_to(PLUGINS)}:{target.lineno}"
+        for file in sorted(PLUGINS.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, (ast.Assign, ast.AugAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Attribute) and target.attr in parts and getattr(target.value, "id", "self") != "self"
+    ]
+    assert changed == []

@@ -31,7 +31,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.sna
     ClusterSnapshot,
     control_plane_namespace,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import READS_AT_ONCE, each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import PASSING, Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.kubeconfig import Published, refused
@@ -67,7 +67,6 @@ WITHIN: Mapping[str, ObjectKind] = {
 # All that can be left out of a look.
 KINDS: Mapping[str, ObjectKind] = {"control_plane": HOSTED_CONTROL_PLANES, **WITHIN}
 PARTS = frozenset(KINDS)
-AT_ONCE = 6
 # The API of a hosted cluster that does not answer is told as a trouble; nobody waits for it as for one that must.
 HOSTED_READ_TIMEOUT = 8.0
 
@@ -216,7 +215,7 @@ def could_not_read(what: str, failure: Failure) -> str:
 
 
 def answers(keys: Iterable[str], look: Callable[[str], Listed]) -> Iterable[tuple[str, Listed]]:
-    for key, answer in each(keys, look, AT_ONCE):
+    for key, answer in each(keys, look, READS_AT_ONCE):
         if isinstance(answer, Failure):
             raise answer
         yield key, answer
@@ -316,7 +315,7 @@ def all_with_hosted(
 ) -> list[ClusterSnapshot]:
     """The same for many clusters, a few at a time."""
     found: dict[str, ClusterSnapshot] = {}
-    for before, after in each(seen, lambda one: with_hosted(task, one, nodes=nodes, requests=requests), AT_ONCE):
+    for before, after in each(seen, lambda one: with_hosted(task, one, nodes=nodes, requests=requests), READS_AT_ONCE):
         if isinstance(after, Failure):
             raise after
         found[before.label] = after

@@ -19,6 +19,8 @@ Value = TypeVar("Value")
 
 # MAAS serves about twenty machine requests a second from four workers: more at once only queue there.
 AT_ONCE = 4
+# A Kubernetes API serves many more, and who looks at much waits for the slowest of all.
+READS_AT_ONCE = 8
 
 
 def each(

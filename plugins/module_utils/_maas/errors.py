@@ -279,8 +279,7 @@ def about(failure: Failure, name: str, what: str, hints: Mapping[str, str] | Non
     `hints` are by words of MAAS, for what it only says is wrong.
     """
     if failure.kind in TOLD_OF_MAAS or failure.object == name:
-        failure.object = name
-        return failure
+        return replace(failure, object=name)
     if failure.kind == "uncertain":
         said = f"The answer of MAAS was lost, and {name} may have been {what}, or not ({failure.reason.rstrip('.')})."
         return replace(failure, message=said, object=name)

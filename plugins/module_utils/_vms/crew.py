@@ -95,8 +95,7 @@ class VmProgress:
         return said
 
     def fail(self, failure: Failure) -> None:
-        failure.object = failure.object or self.name
-        self.failure = failure
+        self.failure = failure.about(self.name)
 
 
 class Crew:

@@ -22,7 +22,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.ownershi
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
-from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import READS_AT_ONCE, each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
@@ -42,8 +42,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import is_deleted, name_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
-
-AT_ONCE = 6
 
 
 @dataclass(frozen=True)
@@ -260,7 +258,7 @@ def _maas_looks(task: Task, memory: ClusterRecord) -> dict[str, Look]:
 def _answered(looks: Mapping[str, Look]) -> tuple[dict[str, Any], list[str]]:
     answers: dict[str, Any] = {}
     unchecked: list[str] = []
-    for name, answer in each(looks, lambda name: looks[name](), AT_ONCE):
+    for name, answer in each(looks, lambda name: looks[name](), READS_AT_ONCE):
         if not isinstance(answer, Failure):
             answers[name] = answer
             continue

@@ -25,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.fac
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.provider_id import system_id_of
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
-from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import READS_AT_ONCE, each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
@@ -46,7 +46,6 @@ BESIDE = ("capi-provider", "cluster-api", "control-plane-operator")
 OPERATOR = "operator"
 # Nobody waits long to learn whether a key is good.
 MAAS_TIMEOUT = 10.0
-AT_ONCE = 6
 
 
 class Controllers:
@@ -181,7 +180,7 @@ class Controllers:
         """What has finalizers in the control plane's namespace, of all kinds that there are."""
         kinds = [kind for kind in self._all_kinds() if kind.namespaced and kind.name != "Event"]
         found: list[Object] = []
-        for kind, answer in each(kinds, lambda kind: self._task.kube.list(kind, self._place), AT_ONCE):
+        for kind, answer in each(kinds, lambda kind: self._task.kube.list(kind, self._place), READS_AT_ONCE):
             if isinstance(answer, Failure):
                 continue
             for body in answer:

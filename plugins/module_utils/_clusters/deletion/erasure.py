@@ -33,7 +33,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import (
+    annotation_change,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     LifecycleFailure,
@@ -45,6 +47,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import HELD, Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.requests import Requests
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import change_machines
 
 # What became of a machine: erased and free again; taken by somebody else before it could be erased; failed; or still on
 # its way when the time was up, back to whoever it was released by or through its erasure.
@@ -160,7 +163,7 @@ class DiskErasure:
                 raise
 
     def _update_tag(self, **form: Sequence[str]) -> None:
-        self._task.maas.post(f"tags/{self.tag}/", form, op="update_nodes", repeatable=True)
+        change_machines(self._task.maas, self.tag, form)
 
     # -- erasing ----------------------------------------------------------------------------------------------
 
@@ -228,8 +231,7 @@ class DiskErasure:
                 raise
             return self._not_to_be_had(now, one)
         self.changed = True
-        change = MachineChange("annotate", marked(self.claim), op="set_workload_annotations")
-        return self._requests.change(held or machine, change, one.title)
+        return self._requests.change(held or machine, annotation_change(marked(self.claim)), one.title)
 
     def _not_to_be_had(self, machine: Machine, one: MachineErasure) -> MachineErasure:
         """Who has a machine that was to be erased, or why nobody can have it."""

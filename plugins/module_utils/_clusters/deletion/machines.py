@@ -30,7 +30,9 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import (
+    annotation_change,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     LifecycleFailure,
     LifecycleStep,
@@ -175,7 +177,7 @@ class MachineReturn:
         if machine is None or notes.items() <= present.items() or present.get(CLUSTER, self._cluster) != self._cluster:
             return one
         try:
-            self._requests.change(machine, MachineChange("annotate", notes, op="set_workload_annotations"), one.title)
+            self._requests.change(machine, annotation_change(notes), one.title)
         except Failure as failure:
             # Not allowed, or given back this very moment: without a mark this task will not release it.
             if failure.kind not in ("forbidden", "conflict", "rejected", "not_found"):

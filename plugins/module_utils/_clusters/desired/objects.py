@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.desired.pure import secrets
@@ -148,8 +148,8 @@ class DesiredObject:
         fields = sorted(kept.fields)
         if not fields or not all(is_within(field, self.take_over) for field in fields):
             it, is_as_it_is = ("it", "it is") if len(fields) == 1 else ("them", "they are")
-            kept.hint = f"Leave {it} as {is_as_it_is}, or take {it} over with take_over: [{', '.join(fields)}]."
-            raise kept
+            hint = f"Leave {it} as {is_as_it_is}, or take {it} over with take_over: [{', '.join(fields)}]."
+            raise replace(kept, hint=hint)
 
 
 def is_within(field: str, named: Sequence[str]) -> bool:

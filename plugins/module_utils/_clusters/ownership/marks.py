@@ -203,10 +203,7 @@ def _read(task: Task, seen: ClusterSnapshot, sweep: bool) -> dict[str, Machine]:
 
 
 def _annotate(task: Task, marking: Marking) -> Machine:
-    annotated: Machine = task.maas.post(
-        f"machines/{marking.system_id}/", marking.after, op="set_workload_annotations", repeatable=True
-    )
-    return annotated
+    return Machines(task.maas).annotate(marking.system_id, marking.after)
 
 
 def _marks(machine: Machine) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._clusters.prefligh
     Demand,
     Service,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import READS_AT_ONCE, each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
@@ -46,7 +46,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 
 SUPPORTED_VERSIONS = "supported-versions"
 HOSTED_CLUSTERS_CRD = "hostedclusters.hypershift.openshift.io"
-AT_ONCE = 8
 
 EVERYTHING = ObjectKind("*/*", "*", "*")
 
@@ -292,7 +291,7 @@ def examine(task: Task, wish: ClusterSpec, chosen: Sequence[str] = ()) -> list[C
         _opened(lambda: task.maas)
     if OF_KUBERNETES.keys() & set(needed):
         _opened(lambda: task.kube)
-    facts = dict(each(needed, lambda need: READS[need](task, wish), AT_ONCE))
+    facts = dict(each(needed, lambda need: READS[need](task, wish), READS_AT_ONCE))
     lost = dict(_lost(facts))
     told = [Check(f"{server} answers", "failed", lost[server].message, lost[server].hint) for server in lost]
     return [*told, *(check for judge in judges for check in _judged(judge, wish, facts, lost))]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import control_plane_namespace
-from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
+from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import READS_AT_ONCE, each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import (
     CLUSTERS,
@@ -59,7 +59,6 @@ FIRST = ("create", "scale")
 
 # The namespaces: of the HostedCluster, of its control plane, of HyperShift's operator, and all.
 OWN, INNER, OPERATOR, EVERYWHERE = "hosted cluster", "control plane", "operator", "all"
-AT_ONCE = 8
 
 ANY = "create scale diagnose destroy"
 CHANGING = "create scale destroy"
@@ -164,7 +163,7 @@ def questions(
 
 def refused(kube: Kube, asked: Collection[Question]) -> list[Question]:
     """Those of the questions that are answered with no."""
-    answers = dict(each(list(dict.fromkeys(asked)), lambda question: kube.may(*question), AT_ONCE))
+    answers = dict(each(list(dict.fromkeys(asked)), lambda question: kube.may(*question), READS_AT_ONCE))
     for answer in answers.values():
         if isinstance(answer, Failure):
             raise answer

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import MOST_LISTED, few
@@ -65,6 +65,10 @@ class Failure(Exception):
 
     def __str__(self) -> str:
         return self.message if not self.hint or self.hint in self.message else f"{self.message} {self.hint}"
+
+    def about(self, name: str) -> Failure:
+        """The same, of this object if it names none. A failure is never changed: who has it may have shown it."""
+        return self if self.object else replace(self, object=name)
 
     def to_dict(self) -> dict[str, Any]:
         """The `failure` of a result."""

@@ -92,8 +92,7 @@ class AddressSpec:
             self.fail(failure, occupancy)
 
     def fail(self, failure: Failure, occupancy: Occupancy) -> None:
-        failure.object = failure.object or self.wish.ip
-        self.failure = failure
+        self.failure = failure.about(self.wish.ip)
         self.then = reservations.shown(self.wish, reservations.present(self.wish, occupancy), occupancy)
 
     def carry_out(self, maas: Client, acting: reservations.Reservations, occupancy: Occupancy) -> None:

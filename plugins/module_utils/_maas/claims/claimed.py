@@ -199,11 +199,7 @@ class Claimed:
         )
 
     def _announce(self, system_id: str, turn: int) -> Machine:
-        marks = {**marked(self.claim), TURN: str(turn)}
-        annotated: Machine = self._maas.post(
-            f"machines/{system_id}/", marks, op="set_workload_annotations", repeatable=True
-        )
-        return annotated
+        return self._machines.annotate(system_id, {**marked(self.claim), TURN: str(turn)})
 
     def _give_back(self, system_id: str) -> Machine:
         """Release a machine of which nobody has made use since it was looked at: this run may have slept."""

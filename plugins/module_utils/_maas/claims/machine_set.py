@@ -51,7 +51,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.ima
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import (
+    MachineChange,
+    annotation_change,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.forms import (
     deployed_otherwise,
     erasing,
@@ -131,7 +134,7 @@ def marking_before_release(claim: str) -> Any:
     def adjust(machine: Machine, answer: Answer) -> Sequence[MachineChange]:
         if not isinstance(answer, LifecycleStep) or answer.op is not MachineOp.RELEASE or claim_of(machine) == claim:
             return ()
-        return [MachineChange("annotate", marked(claim), op="set_workload_annotations")]
+        return [annotation_change(marked(claim))]
 
     return adjust
 
@@ -418,7 +421,9 @@ class MachineSetEngine:
         # What an earlier run left over is no part of what this one was asked for.
         asked = {*self.surplus, *self.given_up}
         blamed = [*staying, *(member for member in leaving if absent or member.system_id in asked)]
-        failures = {member.name: self._explained(member.failure) for member in blamed if member.failure}
+        for member in blamed:
+            member.failure = self._explained(member.failure) if member.failure else None
+        failures = {member.name: member.failure for member in blamed if member.failure}
         if short:
             failures[f"claim {self.wanted.claim}"] = self._shortage(short)
         if self.taken_again:
@@ -454,19 +459,19 @@ class MachineSetEngine:
     def _explained(self, failure: Failure) -> Failure:
         """A failure of one machine, with what can be done about it here: a hint may speak of options of `machine`."""
         if failure.kind == "failed_state" and self.wanted.state == "deployed":
-            failure.hint = "It stays under the claim for whoever looks for the cause; " + (
+            replaced = (
                 f"max_replacements: {self.wanted.replacements} allowed no further replacement in this run."
                 if self.wanted.replacements
                 else "with on_failure: replace another machine would take its place."
             )
-        elif failure.kind == "claimed":
-            failure.hint = (
-                "Scale its node pool down with node_pool first: a set never gives back what a hosted cluster uses."
-                if HOSTED in failure.message
-                else "Take it out of there first."
-            )
-        elif "locked: false" in failure.hint:
-            failure.hint = "Unlock it first, with the module machine and locked: false."
+            return replace(failure, hint=f"It stays under the claim for whoever looks for the cause; {replaced}")
+        if failure.kind == "claimed" and HOSTED in failure.message:
+            hint = "Scale its node pool down with node_pool first: a set never gives back what a hosted cluster uses."
+            return replace(failure, hint=hint)
+        if failure.kind == "claimed":
+            return replace(failure, hint="Take it out of there first.")
+        if "locked: false" in failure.hint:
+            return replace(failure, hint="Unlock it first, with the module machine and locked: false.")
         return failure
 
     def _shortage(self, short: int) -> Failure:

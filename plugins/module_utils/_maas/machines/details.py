@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 
 HIDDEN = "HIDDEN"
@@ -100,22 +100,17 @@ class Details:
         return {"events": self._events, "results": self._results}
 
     def _power_parameters(self, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        found: dict[str, Mapping[str, Any]] = {system_id: {} for system_id in ids}
-        for start in range(0, len(ids), IDS_PER_REQUEST):
-            chunk = ids[start : start + IDS_PER_REQUEST]
-            try:
-                answer = self._maas.get("machines/", {"id": chunk}, op="power_parameters")
-            except Failure as failure:
-                if failure.kind != "forbidden":
-                    raise
-                raise Failure(
-                    "forbidden",
-                    "The power parameters cannot be gathered: this key may not read them.",
-                    hint="Use the key of an administrator, or leave power_parameters out of gather.",
-                    status=failure.status,
-                ) from failure
-            found.update({system_id: answer.get(system_id) or {} for system_id in chunk})
-        return found
+        try:
+            return Machines(self._maas).power_parameters(ids)
+        except Failure as failure:
+            if failure.kind != "forbidden":
+                raise
+            raise Failure(
+                "forbidden",
+                "The power parameters cannot be gathered: this key may not read them.",
+                hint="Use the key of an administrator, or leave power_parameters out of gather.",
+                status=failure.status,
+            ) from failure
 
     def _events(self, system_id: str) -> list[dict[str, Any]]:
         """The newest events, oldest first."""

@@ -105,8 +105,7 @@ class NamedMachine:
             entry = cls(name, _with_defaults(own, params, options))
             entry._understand()
         except Failure as failure:
-            failure.object = failure.object or name
-            return cls(name, failure=failure)
+            return cls(name, failure=failure.about(name))
         return entry
 
     def _understand(self) -> None:
@@ -168,8 +167,7 @@ class NamedMachine:
         try:
             self._foresee(around, me, wait, check)
         except Failure as failure:
-            failure.object = failure.object or self.name
-            self.failure = failure
+            self.failure = failure.about(self.name)
             self.then = self.machine or {}
 
     def doubt_absence(self) -> None:

@@ -25,7 +25,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.lis
     address,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import lifecycle
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import (
+    MachineChange,
+    annotation_change,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.spec import (
     Answer,
@@ -305,13 +308,12 @@ class Fleet:
 
     def _explained(self, member: FleetMember, failure: Failure) -> Failure:
         """A failure with what MAAS knows of its cause."""
-        if not failure.object:
-            failure.object = member.name
+        failure = failure.about(member.name)
         is_asked = failure.kind in ("failed_state", "timeout") and member.machine and not failure.events
         # A MAAS that does not answer is not asked why.
         if is_asked and not self._trouble:
             failed = self._machines.failed_scripts(member.system_id)
-            failure.events = [*self._machines.last_events(member.system_id), *failed]
+            return replace(failure, events=[*self._machines.last_events(member.system_id), *failed])
         return failure
 
     # -- watching -----------------------------------------------------------------------------------------
@@ -445,7 +447,7 @@ def annotating(annotations: Mapping[str, str]) -> Adjust:
         if leaving or not held or not differing:
             return ()
         before = {key: present.get(key) for key in differing}
-        return [MachineChange("annotate", differing, before=before, op="set_workload_annotations")]
+        return [annotation_change(differing, before)]
 
     return adjust
 

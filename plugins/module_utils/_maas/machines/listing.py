@@ -15,6 +15,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import claim_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import ANNOTATE
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import (
     MAC,
     SYSTEM_ID,
@@ -56,6 +57,21 @@ class Machines:
             if failure.kind == "not_found":
                 return None
             raise
+        return found
+
+    def annotate(self, system_id: str, annotations: Mapping[str, str]) -> Machine:
+        """Write these annotations; an empty one removes what it names. Others stay."""
+        annotated: Machine = self._maas.post(
+            f"{self.collection}{system_id}/", annotations, op=ANNOTATE, repeatable=True
+        )
+        return annotated
+
+    def power_parameters(self, system_ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Those of many machines, by id. Only administrators may read them: a Failure for others."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for chunk in _chunks(sorted(set(system_ids)), IDS_PER_REQUEST):
+            answer = self._maas.get(self.collection, {"id": chunk}, op="power_parameters")
+            found.update({system_id: answer.get(system_id) or {} for system_id in chunk})
         return found
 
     def of_claim(self, claim: str) -> dict[str, Machine]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
-from urllib.parse import quote
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.images import Images
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.fields import MachineFields
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import change_machines
 
 PATHS: Mapping[str, str] = {"zone": "zones/", "pool": "resourcepools/", "domain": "domains/"}
 
@@ -63,19 +63,15 @@ class Surroundings:
 
     def update_tag(self, tag: str, ids: Mapping[str, Sequence[str]]) -> None:
         """Give a tag to the machines under `add` and take it from those under `remove`."""
-        self._maas.post(f"tags/{quote(tag, safe='')}/", ids, op="update_nodes", repeatable=True)
+        change_machines(self._maas, tag, ids)
 
     def read_power_parameters(self, machines: Iterable[Machine]) -> None:
         """The power parameters of many machines; a user without the right to read them gets none."""
-        ids = sorted(machine["system_id"] for machine in machines)
-        for start in range(0, len(ids), IDS_PER_REQUEST):
-            chunk = ids[start : start + IDS_PER_REQUEST]
-            try:
-                self._power.update(self._maas.get("machines/", {"id": chunk}, op="power_parameters"))
-            except Failure as failure:
-                if failure.kind != "forbidden":
-                    raise
-                return
+        try:
+            self._power.update(Machines(self._maas).power_parameters(machine["system_id"] for machine in machines))
+        except Failure as failure:
+            if failure.kind != "forbidden":
+                raise
 
     def known_power_parameters(self, machine: Machine) -> Mapping[str, Any]:
         """Those that were read of a machine; nothing if this user may not read them."""

@@ -104,7 +104,7 @@ class TagEngine:
 
     @property
     def _path(self) -> str:
-        return f"tags/{segment(self.params['name'], 'name of a tag')}/"
+        return path_of(self.params["name"])
 
     def _members(self, tag: Found, wished: Sequence[str]) -> Members:
         """What the tag's machines are, and what they shall be when the wished ones carry it.
@@ -126,7 +126,7 @@ class TagEngine:
     def _set_members(self, wish: Members) -> None:
         """One request, however many machines. MAAS ignores ids that it does not know: it counts what it matched."""
         form = {"add": wish.added, "remove": wish.removed}
-        counted = self.maas.post(self._path, form, op="update_nodes", repeatable=True)
+        counted = change_machines(self.maas, self.params["name"], form)
         missing = len(wish.added) - int(counted.get("added", 0))
         if missing > 0:
             raise Failure(
@@ -174,3 +174,13 @@ def _chosen(maas: Client, wished: Sequence[str]) -> tuple[dict[str, str], list[s
 
 def _hostnames(machines: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {machine["system_id"]: str(machine["hostname"]) for machine in machines}
+
+
+def path_of(tag: str) -> str:
+    return f"tags/{segment(tag, 'name of a tag')}/"
+
+
+def change_machines(maas: Client, tag: str, machines: Mapping[str, Sequence[str]]) -> Mapping[str, Any]:
+    """Give a tag to the machines under `add`, take it from those under `remove`; how many of each MAAS knew."""
+    counted: Mapping[str, Any] = maas.post(path_of(tag), machines, op="update_nodes", repeatable=True)
+    return counted

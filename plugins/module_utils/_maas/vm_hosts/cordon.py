@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.urls import segment
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import TAGS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import TAGS, change_machines
 
 NO_SCHEDULE, MAINTENANCE = "maas-lxd-host-noschedule", "maas-lxd-host-maintenance"
 CLOSED: Mapping[str, str] = {
@@ -70,5 +69,4 @@ def set_open(maas: Client, system_id: str, schedulable: bool) -> None:
             continue
         if found is None:
             TAGS.create(maas, {"name": tag, "comment": comment})
-        form = {"remove" if schedulable else "add": [system_id]}
-        maas.post(f"tags/{segment(tag, 'name of a tag')}/", form, op="update_nodes", repeatable=True)
+        change_machines(maas, tag, {"remove" if schedulable else "add": [system_id]})

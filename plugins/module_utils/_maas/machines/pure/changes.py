@@ -26,3 +26,12 @@ class MachineChange:
     @property
     def shown(self) -> Mapping[str, Any]:
         return self.after or self.form
+
+
+# The operation that writes workload annotations: those it is given, and no others.
+ANNOTATE = "set_workload_annotations"
+
+
+def annotation_change(annotations: Mapping[str, str], before: Mapping[str, Any] | None = None) -> MachineChange:
+    """The change that gives a machine these annotations."""
+    return MachineChange("annotate", annotations, before=before or {}, op=ANNOTATE)

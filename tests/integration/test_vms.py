@@ -1011,6 +1011,8 @@ def test_a_vm_that_was_made_under_the_name_meanwhile_is_not_removed(hosts: Hosts
 # -- what is left of a VM that somebody removed ------------------------------------------------------------------------
 
 DISKS = {"disks": [{"size": "8GB"}, {"size": "1GB"}]}
+# By which LXD shows that it came to the end of making a VM
+NOTES = ("volatile.apply_template", "volatile.last_state.power")
 
 
 @pytest.mark.parametrize("forgotten", [False, True], ids=["known to MAAS", "forgotten"])
@@ -1058,6 +1060,41 @@ def test_a_smaller_set_gives_up_machines_that_lost_their_vms_first(hosts: Hosts)
     assert (came.failed, foreseen["removed"]) == (False, came["removed"]), came.msg
     assert [(one["hostname"], one["reason"]) for one in came["removed"]] == [("cp-1", "its VM on kvm1 is gone")]
     assert (sorted(hosts.in_lxd), sorted(hosts.in_maas)) == (["cp-2", "cp-3"],) * 2
+
+
+@pytest.mark.parametrize(
+    ("note", "stays"),
+    [({}, False), ({"volatile.apply_template": "create"}, True), ({"volatile.last_state.power": "STOPPED"}, True)],
+    ids=["none", "made", "used"],
+)
+def test_a_vm_that_lxd_did_not_finish_before_it_ended_is_made_again(
+    hosts: Hosts, note: dict[str, str], stays: bool
+) -> None:
+    """LXD lists the first disk before it makes it, so that alone proves nothing."""
+    leave_in_lxd(hosts, "cp-1", "kvm2", "cp")
+    left = hosts.servers["kvm2"].projects["maas"]["cp-1"]
+    left.config = {key: value for key, value in left.config.items() if key not in NOTES} | note
+    left.running, left.last_used = False, 0.0
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1, **DISKS)
+    assert not came.failed, came.msg
+    vm = hosts.servers["kvm2"].projects["maas"]["cp-1"]
+    assert (vm is left, hosts.in_maas["cp-1"].hostname) == (stays, "cp-1")
+    assert stays or hosts.volumes == ["cp-1-disk1"]
+
+
+def test_a_volume_that_lxd_did_not_finish_before_it_ended_is_made_again(hosts: Hosts) -> None:
+    """It is listed before it is made, too: what was not yet given to its VM may not be whole."""
+    hosts.run("vm_set", "lxd", claim="cp", count=1, hosts=["kvm2"], **DISKS)
+    server = hosts.servers["kvm2"]
+    client(hosts.sim).delete(f"machines/{hosts.in_maas['cp-1'].system_id}/")
+    left, ((where, volume),) = server.projects["maas"]["cp-1"], server.volumes("maas").items()
+    left.running, left.config["volatile.apply_template"] = False, "create"
+    del left.devices["disk1"]
+    came = hosts.run("vm_set", "lxd", claim="cp", count=1, **DISKS)
+    assert not came.failed, came.msg
+    assert server.projects["maas"]["cp-1"] is left
+    assert list(server.volumes("maas")) == [where]
+    assert server.volumes("maas")[where] is not volume
 
 
 @pytest.mark.parametrize("wish", [{"count": 1}, {"count": 2}, {"state": "absent"}], ids=str)

@@ -45,6 +45,8 @@ ROOT_SIZE = 10 * 2**30
 # LXD may end while it makes a VM; what it leaves of it is removed, and made again.
 ATTEMPTS = 2
 STOPPED = "Stopped"
+# The year of an instance's last use before its first.
+NEVER = "1970"
 
 
 @dataclass(frozen=True)
@@ -412,10 +414,13 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     """Make a VM as MAAS would, without anything on its disks; the MAC addresses of its interfaces."""
     query = {"project": seen.project}
     path = f"instances/{segment(order.name, 'name of an instance')}"
+    # What was there before, and has no claim, may be somebody's.
+    ours = bool(order.claim)
     for _attempt in range(ATTEMPTS):
-        if _delete_half_created(lxd, path, query, order):
-            _create(lxd, seen, nics, order, partial(_whole, lxd, path, query))
-        found = _whole(lxd, path, query)
+        if _delete_half_created(lxd, path, query, order, ours):
+            ours = True
+            _create(lxd, seen, nics, order, partial(_whole, lxd, path, query, ours))
+        found = _whole(lxd, path, query, ours)
         if found is not None:
             _refuse_strange(found.body, order)
             if is_half_made(found.body):
@@ -426,13 +431,13 @@ def make(lxd: Lxd, seen: Instances, nics: Mapping[str, Mapping[str, str]], order
     raise Failure("uncertain", f"{order.name} was made on {order.host}, and is not there.", object=order.name)
 
 
-def _delete_half_created(lxd: Lxd, path: str, query: Mapping[str, str], order: NewVmSpec) -> bool:
+def _delete_half_created(lxd: Lxd, path: str, query: Mapping[str, str], order: NewVmSpec, ours: bool) -> bool:
     """Delete a half-created VM. Returns whether there is none now."""
     found = lxd.find(path, query, what=f"show the VM {order.name}")
     if found is None:
         return True
     _refuse_strange(found.body, order)
-    unfinished = not _has_root(lxd, found.body, query)
+    unfinished = not _is_complete(lxd, found.body, query, ours)
     return unfinished and lxd.delete(path, query, what=f"remove the unfinished VM {order.name}")
 
 
@@ -447,14 +452,24 @@ def _refuse_strange(vm: Mapping[str, Any], order: NewVmSpec) -> None:
         )
 
 
-def _whole(lxd: Lxd, path: str, query: Mapping[str, str]) -> TaggedObject | None:
+def _whole(lxd: Lxd, path: str, query: Mapping[str, str], ours: bool) -> TaggedObject | None:
     """The VM, unless LXD ended while it made it."""
     found = lxd.find(path, query)
-    return found if found is not None and _has_root(lxd, found.body, query) else None
+    return found if found is not None and _is_complete(lxd, found.body, query, ours) else None
+
+
+def _is_complete(lxd: Lxd, vm: Mapping[str, Any], query: Mapping[str, str], ours: bool) -> bool:
+    """Whether LXD came to the end of making it: it lists the first disk, makes it, and notes how it was filled.
+
+    That note goes when the VM is started, of which others stay.
+    """
+    noted = {"volatile.apply_template", "volatile.last_state.power"} & set(vm.get("config") or {})
+    used = str(vm.get("last_used_at") or NEVER)[:4] > NEVER
+    return _has_root(lxd, vm, query) and bool(noted or used or not ours)
 
 
 def _has_root(lxd: Lxd, vm: Mapping[str, Any], query: Mapping[str, str]) -> bool:
-    """Whether its first disk is there, which LXD makes after it."""
+    """Whether its first disk is listed."""
     root: Mapping[str, Any] = next((each for each in _devices(vm).values() if each.get("path") == "/"), {})
     pool = segment(str(root.get("pool") or "default"), "name of a storage pool")
     listed = lxd.get(f"storage-pools/{pool}/volumes", query, what=f"list the volumes in {pool}")
@@ -537,13 +552,27 @@ def _make_volume(lxd: Lxd, seen: Instances, pool: str, name: str, disk: DiskTemp
     query, collection = {"project": seen.project}, _volumes_of(pool)
     config = {"size": str(disk.size), CLAIM: claim}
     body = {"name": name, "type": "custom", "content_type": "block", "config": config}
-    settled = partial(lxd.find, f"{collection}/{name}", query)
+
+    def create() -> None:
+        # That it is listed does not say that it is whole: after a lost answer it is asked for again.
+        lxd.post(collection, body, query, what=f"create the volume {name}", settled=lambda: None)
+
     try:
-        lxd.post(collection, body, query, what=f"create the volume {name}", settled=settled)
+        create()
     except Failure as failure:
-        # A run that was killed before it attached it to the VM.
         if not errors.exists_already(failure):
             raise
+        if _delete_unattached(lxd, f"{collection}/{name}", query, claim):
+            create()
+
+
+def _delete_unattached(lxd: Lxd, path: str, query: Mapping[str, str], claim: str) -> bool:
+    """Delete a volume that no VM has got: a run or an LXD ended before, and nothing is on it. Whether it was ours."""
+    found = lxd.find(path, query)
+    if found is not None and (found.body.get("used_by") or (found.body.get("config") or {}).get(CLAIM) != claim):
+        return False
+    lxd.delete(path, query, what=f"remove the unfinished volume {path.rpartition('/')[2]}")
+    return True
 
 
 # -- removing ------------------------------------------------------------------------------------------------------

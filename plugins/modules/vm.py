@@ -159,13 +159,14 @@ plan:
       type: dict
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import VIA_OPTIONS
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import PLACING_OPTIONS
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import INTERFACE_OPTIONS, TEMPLATE_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.vm import converge_one
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.vm import vm
 
 SPEC = Spec(
     options={
@@ -185,7 +186,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the VM to what is wished of it."""
-    return converge_one(task)
+    return run(vm(task), task)
 
 
 def main() -> None:

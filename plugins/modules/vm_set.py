@@ -227,6 +227,7 @@ plan:
       type: dict
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
@@ -236,7 +237,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rul
     SPREAD_OPTIONS,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.template import INTERFACE_OPTIONS, TEMPLATE_OPTIONS
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.vm_set import converge_set
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.vm_set import VmSetEngine
 
 SPEC = Spec(
     options={
@@ -262,7 +263,7 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the set to the wished number."""
-    return converge_set(task)
+    return run(VmSetEngine(task), task)
 
 
 def main() -> None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import LISTS
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import LISTS as MACHINE_LISTS
 from integration.cases import LIVES, Case
 from integration.harness import Outcome, run_task
 from metalshift_lab.simulator import Simulator
+
+LISTS = {*MACHINE_LISTS, "mac_addresses"}
 
 STEPS = (
     ("create", True),

@@ -23,7 +23,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.pure import 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import (
     VMHostDetails,
     VMHosts,
-    patient,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure import discovery
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.capacity import (
@@ -46,9 +45,10 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.way import Ma
 class ByMaas:
     """Composes and deletes VMs; MAAS does the same in LXD."""
 
-    def __init__(self, maas: Client, machines: Machines) -> None:
+    def __init__(self, maas: Client, machines: Machines, slow: Client) -> None:
+        """`slow` waits longer for an answer."""
         self._maas = maas
-        self._slow = patient(maas)
+        self._slow = slow
         self._machines = machines
         self._hosts = VMHosts(maas)
         self._ids: dict[str, dict[str, int]] = {}

@@ -19,6 +19,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.task import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.addresses.survey import AddressSurvey
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import patient
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.by_lxd import ByLxd, LxdHost
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.by_maas import ByMaas
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.cabling import Cabling
@@ -90,7 +91,7 @@ class Tools:
 
     @cached_property
     def _by_maas(self) -> ByMaas:
-        return ByMaas(self.task.maas, self.machines)
+        return ByMaas(self.task.maas, self.machines, self.task.joined(patient(self.task.maas)))
 
     def _by_lxd(self, hosts: list[Mapping[str, Any]]) -> ByLxd:
         params = self.task.params

@@ -37,8 +37,8 @@ def foresee(vm: VmProgress, *, changed: bool, waits: bool) -> None:
             "pool": wished.pool,
             "domain": wished.domain,
             # MAAS gives it those of its host as well, and its interfaces their MAC addresses.
-            "tag_names": None,
-            "mac_addresses": None,
+            "tag_names": [],
+            "mac_addresses": [],
         }
     if vm.recommissions:
         figures = {"cpu_count": order.template.cores, "memory": sizes.mebibytes(order.template.memory or 0)}

@@ -131,6 +131,17 @@ class Template:
         return self.disks or (DiskTemplate(DISK),)
 
     @property
+    def shown(self) -> dict[str, Any]:
+        """What a new VM is made as, for its plan."""
+        named = {name: getattr(self.wished, name) for name in ("zone", "pool", "domain", "tags")}
+        return {
+            "cores": self.cores or CORES,
+            "memory": self.memory or MEMORY,
+            "disks": [disk.size for disk in self.all_disks],
+            **{name: value for name, value in named.items() if value},
+        }
+
+    @property
     def size(self) -> Size:
         """What a new VM takes from its host."""
         return Size(

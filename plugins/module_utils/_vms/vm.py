@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.constraints import is_virtual
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._vms import resize, result
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.attachments import Attachment, attached
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.choice import Tools
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import VmProgress
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.crew import Going, VmProgress
 from ansible_collections.metalshift.maas.plugins.module_utils._vms.placement_rules import (
     left_out,
     refuse_away,
@@ -61,15 +62,73 @@ class VmSpec:
         return cls(name, template, rules(params))
 
 
-def converge_one(task: Task) -> Result:
-    """Bring the VM to what is wished of it."""
-    wanted, tools = VmSpec.from_params(task.params), Tools(task)
+def vm(task: Task) -> PresentVm | AbsentVm:
+    """The engine of the VM that the task names."""
+    return (AbsentVm if task.params["state"] == "absent" else PresentVm)(task)
+
+
+@dataclass(frozen=True)
+class VmState:
+    """A VM that is to be there, what is to be done about it, and what was noticed on the way."""
+
+    vm: VmProgress
+    steps: Sequence[Step]
+    warnings: Sequence[str]
+
+
+class PresentVm:
+    """One VM that is to be there."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.wanted, self.tools = task, VmSpec.from_params(task.params), Tools(task)
+
+    def read(self) -> VmState:
+        wanted, tools = self.wanted, self.tools
+        machine = _machine_of(tools, wanted)
+        attachments = attached(tools.survey, wanted.template.nics)
+        there = _there(tools, wanted, machine)
+        if there.taken is not None:
+            raise there.taken
+        vm = _known(tools, wanted, there.member, machine, attachments)
+        shortage = None
+        if vm is None:
+            vm, shortage = _placed(tools, wanted, attachments)
+        if shortage and not self.task.check:
+            raise shortage
+        _refuse_taken(tools, wanted, attachments)
+        steps = [*_making(vm), *tools.crew.foresee([vm], wanted.template.wished)]
+        loss = there.member.loss if there.member else ""
+        warnings = [
+            *left_out(tools.way),
+            *filter(None, [loss]),
+            *(one.text for one in there.doubtful),
+            *([shortage.message] if shortage else []),
+            *tools.crew.warnings,
+        ]
+        return VmState(vm, steps, warnings)
+
+    def plan(self, current: VmState) -> Plan:
+        return Plan(current.steps)
+
+    def predict(self, current: VmState, plan: Plan) -> VmState:
+        result.foresee(current.vm, changed=True, waits=self.task.params["wait"])
+        return current
+
+    def apply(self, current: VmState, plan: Plan) -> VmState:
+        self.tools.crew.bring([current.vm], self.wanted.template.wished)
+        return current
+
+    def result(self, current: VmState) -> Outcome:
+        vm = current.vm
+        return Outcome({"vm": vm.told}, [*current.warnings, *resize.outdated(vm)], vm.failure)
+
+
+def _machine_of(tools: Tools, wanted: VmSpec) -> Machine | None:
+    """The machine of that hostname, if MAAS has it; what is no VM is refused."""
     machine = tools.machines.find([wanted.name])[wanted.name]
     if machine is not None:
         _refuse_no_vm(machine, wanted.name)
-    if task.params["state"] == "absent":
-        return _absent(task, tools, wanted, machine)
-    return _present(task, tools, wanted, machine)
+    return machine
 
 
 def _refuse_no_vm(machine: Machine, name: str) -> None:
@@ -83,35 +142,6 @@ def _refuse_no_vm(machine: Machine, name: str) -> None:
 
 
 # -- present -------------------------------------------------------------------------------------------------------
-
-
-def _present(task: Task, tools: Tools, wanted: VmSpec, machine: Machine | None) -> Result:
-    attachments = attached(tools.survey, wanted.template.nics)
-    there = _there(tools, wanted, machine)
-    if there.taken is not None:
-        raise there.taken
-    vm = _known(tools, wanted, there.member, machine, attachments)
-    shortage = None
-    if vm is None:
-        vm, shortage = _placed(tools, wanted, attachments)
-    if shortage and not task.check:
-        raise shortage
-    _refuse_taken(tools, wanted, attachments)
-    steps = [*_making(vm), *tools.crew.foresee([vm], wanted.template.wished)]
-    if task.check:
-        result.foresee(vm, changed=bool(steps), waits=task.params["wait"])
-    else:
-        tools.crew.bring([vm], wanted.template.wished)
-    loss = there.member.loss if there.member else ""
-    warnings = [
-        *left_out(tools.way),
-        *filter(None, [loss]),
-        *(one.text for one in there.doubtful),
-        *resize.outdated(vm),
-        *([shortage.message] if shortage else []),
-        *tools.crew.warnings,
-    ]
-    return Result(vm.changed, {"vm": vm.told}, Plan(steps), vm.failure, warnings)
 
 
 def _there(tools: Tools, wanted: VmSpec, machine: Machine | None) -> Namesakes:
@@ -175,31 +205,57 @@ def _making(vm: VmProgress) -> list[Step]:
     addresses = {one.nic.name: one.nic.static for one in vm.order.attachments if one.nic.static}
     pinned = {"pinned_cores": list(vm.order.cores)} if vm.order.cores else {}
     after = {"host": vm.order.host or None, **pinned, **({"addresses": addresses} if addresses else {})}
+    after.update(vm.order.template.shown)
     return [Step("create", vm.name, on_host(vm.order.host), after=after)]
 
 
 # -- absent --------------------------------------------------------------------------------------------------------
 
 
-def _absent(task: Task, tools: Tools, wanted: VmSpec, machine: Machine | None) -> Result:
-    there = _there(tools, wanted, machine)
-    if there.taken is not None and not (there.doubles or there.doubtful):
-        raise there.taken
-    member, doubt = certain(there.member)
-    found = [*([member] if member else []), *there.doubles]
-    left = [*([doubt] if doubt else []), *(one for one in there.doubtful if one.is_own)]
-    unknown = [] if member else list(unasked(tools.way, wanted.name).values())
-    failure = next(iter([*(one.failure for one in left), *unknown]), None)
-    warnings = [one.text for one in there.doubtful if not one.is_own]
-    going = [(one, machine if one.known else None) for one in found]
-    take_over = task.params["take_over"]
-    tools.crew.foresee_removal(going, wanted.name, take_over=take_over)
-    steps = [Step("delete", one.name, _why(one), before={"host": one.host}) for one in found]
-    if task.check or not going:
-        return Result(bool(steps), {"vm": {}}, Plan(steps), failure, warnings)
-    members = tools.crew.remove(going, wanted.name, take_over=take_over)
-    failure = next((member.failure for member in members if member.failure), failure)
-    return Result(any(member.changed for member in members), {"vm": {}}, Plan(steps), failure, warnings)
+@dataclass(frozen=True)
+class VmRemovalState:
+    """The VMs of the name that go, and what keeps others."""
+
+    going: Sequence[Going]
+    failure: Failure | None
+    warnings: Sequence[str]
+
+
+class AbsentVm:
+    """One VM that is not to be there."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.wanted, self.tools = task, VmSpec.from_params(task.params), Tools(task)
+
+    def read(self) -> VmRemovalState:
+        wanted, tools = self.wanted, self.tools
+        machine = _machine_of(tools, wanted)
+        there = _there(tools, wanted, machine)
+        if there.taken is not None and not (there.doubles or there.doubtful):
+            raise there.taken
+        member, doubt = certain(there.member)
+        found = [*([member] if member else []), *there.doubles]
+        left = [*([doubt] if doubt else []), *(one for one in there.doubtful if one.is_own)]
+        unknown = [] if member else list(unasked(tools.way, wanted.name).values())
+        failure = next(iter([*(one.failure for one in left), *unknown]), None)
+        going = [(one, machine if one.known else None) for one in found]
+        tools.crew.foresee_removal(going, wanted.name, take_over=self.task.params["take_over"])
+        return VmRemovalState(going, failure, [one.text for one in there.doubtful if not one.is_own])
+
+    def plan(self, current: VmRemovalState) -> Plan:
+        return Plan([Step("delete", one.name, _why(one), before={"host": one.host}) for one, _machine in current.going])
+
+    def predict(self, current: VmRemovalState, plan: Plan) -> VmRemovalState:
+        return current
+
+    def apply(self, current: VmRemovalState, plan: Plan) -> VmRemovalState:
+        if not current.going:
+            return current
+        members = self.tools.crew.remove(current.going, self.wanted.name, take_over=self.task.params["take_over"])
+        return replace(current, failure=next((each.failure for each in members if each.failure), current.failure))
+
+    def result(self, current: VmRemovalState) -> Outcome:
+        return Outcome({"vm": {}}, current.warnings, current.failure)
 
 
 def _why(found: FoundVm) -> str:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import count as counting_from
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, invalid, several
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import check_count
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fleet import FleetMember
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import IDS_PER_REQUEST
@@ -79,45 +80,83 @@ class VmSetState:
     held: Mapping[str, str]
 
 
-def converge_set(task: Task) -> Result:
-    """Bring the set to the wished number."""
-    wanted, tools = VmSetSpec.from_params(task.params), Tools(task)
-    attachments = attached(tools.survey, wanted.template.nics) if wanted.count else []
-    there = look(tools, wanted, attachments)
-    decided = decide(tools, wanted, there, attachments)
-    if decided.shortage and not task.check:
-        raise decided.shortage
-    vms = [
-        *_kept(decided, there, wanted, attachments),
-        *(_new(new, decided, wanted, attachments) for new in decided.make),
-    ]
-    moved, going = _going(there, decided.moved), _going(there, decided.remove)
-    tools.crew.foresee_removal([*moved, *going], wanted.claim, take_over=False)
-    steps = tools.crew.foresee(vms, wanted.template.wished)
-    whole = Plan([*decided.steps(), *_finishing(vms), *steps])
-    left = {one.name: one.failure for one in decided.left}
-    if wanted.count == 0:
-        left |= unasked(tools.way, wanted.claim)
-    warnings = [
-        *left_out(tools.way, wanted.count),
-        *(one.text for one in there.census.doubtful if one not in decided.left),
-        *filter(None, (one.loss for one in decided.keep)),
-        *_resized(vms, wanted.template),
-        *([decided.shortage.message] if decided.shortage else []),
-        *tools.crew.warnings,
-    ]
-    if task.check:
-        for vm in vms:
-            changed = any(step.object == vm.name for step in whole.steps)
-            result.foresee(vm, changed=changed, waits=task.params["wait"])
-        removed = [result.removed(one.found.name, one.found.host, one.reason) for one in decided.gone]
-        failure = _failure({**_failures(vms), **left}, vms, decided)
-        return Result(bool(whole), result.of_set(wanted.claim, vms, removed), whole, failure, warnings)
-    members = _move_out(tools, wanted, moved, attachments) if moved else []
-    staying = {member.name for member in members if member.failure}
-    tools.crew.bring([vm for vm in vms if vm.name not in staying], wanted.template.wished)
-    members += tools.crew.remove(going, wanted.claim, take_over=False) if going else []
-    return _result(wanted, vms, decided, members, left, whole, warnings)
+@dataclass(frozen=True)
+class VmSetProgress:
+    """What is decided for the VMs of a set, and what has become of those that go."""
+
+    there: VmSetState
+    attachments: Sequence[Attachment]
+    decided: SetPlan
+    vms: Sequence[VmProgress]
+    steps: Sequence[Step]
+    left: Mapping[str, Failure]
+    warnings: Sequence[str]
+    members: Sequence[FleetMember] = ()
+
+
+class VmSetEngine:
+    """The VMs of a claim."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.wanted, self.tools = task, VmSetSpec.from_params(task.params), Tools(task)
+
+    def read(self) -> VmSetProgress:
+        wanted, tools = self.wanted, self.tools
+        attachments = attached(tools.survey, wanted.template.nics) if wanted.count else []
+        there = look(tools, wanted, attachments)
+        decided = decide(tools, wanted, there, attachments)
+        if decided.shortage and not self.task.check:
+            raise decided.shortage
+        vms = [
+            *_kept(decided, there, wanted, attachments),
+            *(_new(new, decided, wanted, attachments) for new in decided.make),
+        ]
+        going = [*_going(there, decided.moved), *_going(there, decided.remove)]
+        tools.crew.foresee_removal(going, wanted.claim, take_over=False)
+        steps = tools.crew.foresee(vms, wanted.template.wished)
+        left = {one.name: one.failure for one in decided.left}
+        if wanted.count == 0:
+            left |= unasked(tools.way, wanted.claim)
+        warnings = [
+            *left_out(tools.way, wanted.count),
+            *(one.text for one in there.census.doubtful if one not in decided.left),
+            *filter(None, (one.loss for one in decided.keep)),
+            *_resized(vms, wanted.template),
+            *([decided.shortage.message] if decided.shortage else []),
+            *tools.crew.warnings,
+        ]
+        whole = [*decided.steps(wanted.template.shown), *_finishing(vms), *steps]
+        return VmSetProgress(there, attachments, decided, vms, whole, left, warnings)
+
+    def plan(self, current: VmSetProgress) -> Plan:
+        return Plan(current.steps)
+
+    def predict(self, current: VmSetProgress, plan: Plan) -> VmSetProgress:
+        for vm in current.vms:
+            changed = any(step.object == vm.name for step in plan.steps)
+            result.foresee(vm, changed=changed, waits=self.task.params["wait"])
+        return current
+
+    def apply(self, current: VmSetProgress, plan: Plan) -> VmSetProgress:
+        wanted, tools, decided = self.wanted, self.tools, current.decided
+        moved, going = _going(current.there, decided.moved), _going(current.there, decided.remove)
+        members = _move_out(tools, wanted, moved, current.attachments) if moved else []
+        staying = {member.name for member in members if member.failure}
+        tools.crew.bring([vm for vm in current.vms if vm.name not in staying], wanted.template.wished)
+        members += tools.crew.remove(going, wanted.claim, take_over=False) if going else []
+        return replace(current, members=members)
+
+    def result(self, current: VmSetProgress) -> Outcome:
+        vms, decided, members = current.vms, current.decided, current.members
+        # In check mode nothing has become of those that go.
+        failed = [member.failure for member in members] or [None] * len(decided.gone)
+        removed = [
+            result.removed(leaving.found.name, leaving.found.host, leaving.reason, failure)
+            for leaving, failure in zip(decided.gone, failed, strict=False)
+        ]
+        lost = {member.name: member.failure for member in members if member.failure}
+        failure = _failure({**_failures(vms), **current.left, **lost}, vms, decided)
+        return Outcome(result.of_set(self.wanted.claim, vms, removed), current.warnings, failure)
 
 
 def _move_out(
@@ -223,29 +262,6 @@ def _machine(there: VmSetState, found: FoundVm) -> Machine | None:
 
 
 # -- telling -------------------------------------------------------------------------------------------------------
-
-
-def _result(
-    wanted: VmSetSpec,
-    vms: Sequence[VmProgress],
-    decided: SetPlan,
-    members: Sequence[FleetMember],
-    left: Mapping[str, Failure],
-    whole: Plan,
-    warnings: Sequence[str],
-) -> Result:
-    removed = [
-        result.removed(leaving.found.name, leaving.found.host, leaving.reason, member.failure)
-        for leaving, member in zip(decided.gone, members, strict=False)
-    ]
-    failures = {**_failures(vms), **left, **{member.name: member.failure for member in members if member.failure}}
-    return Result(
-        changed=any(vm.changed for vm in vms) or any(member.changed for member in members),
-        values=result.of_set(wanted.claim, vms, removed),
-        plan=whole,
-        failure=_failure(failures, vms, decided),
-        warnings=warnings,
-    )
 
 
 def _failures(vms: Sequence[VmProgress]) -> dict[str, Failure]:

@@ -347,11 +347,14 @@ class SetPlan:
         """All that is removed, in this order."""
         return (*self.moved, *self.remove)
 
-    def steps(self) -> list[Step]:
+    def steps(self, size: Mapping[str, Any] | None = None) -> list[Step]:
         """The making and removing of VMs, as diff and check mode show it."""
         return [
             *(one.step for one in self.moved),
-            *(Step("create", new.name, on_host(new.host), after=self._shown(new)) for new in self.make),
+            *(
+                Step("create", new.name, on_host(new.host), after={**self._shown(new), **(size or {})})
+                for new in self.make
+            ),
             *(one.step for one in self.remove),
         ]
 

@@ -113,8 +113,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
     @cached_property
     def _names(self) -> dict[str, str]:
         """The variables of the role that this task is in, by option."""
-        spec: Spec = module_of(self._task.action).SPEC
-        return variables(self._task, self._loader.load_from_file, spec.argument_spec)
+        return variables(self._task, self._loader.load_from_file)
 
     def _trace(self, line: str) -> None:
         if not self._task.no_log:

@@ -8,7 +8,7 @@ This plugin util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +45,17 @@ def _pattern(option: str) -> re.Pattern[str]:
     return re.compile(rf"{begins}{option}{value}|(?<=\b[Ss]et ){option}{ends}|(?<=\b[Cc]orrect ){option}{ends}")
 
 
-def variables(task: Any, load: Callable[[str], Any], options: Collection[str]) -> dict[str, str]:
-    """By option, the variable of the role that a task belongs to; empty for a task of a user's own."""
+def variables(task: Any, load: Callable[[str], Any]) -> dict[str, str]:
+    """By option, the variable of the role that a task belongs to; empty for a task of a user's own.
+
+    All of the role's: one module also says what another one does, as a diagnosis what a removal needs.
+    """
     role = getattr(task, "_role", None)
     if role is None:
         return {}
     prefix = f"{role.get_name().rpartition('.')[2]}_"
     known = _argument_names(Path(str(role._role_path)) / "meta/argument_specs.yml", load)
-    given = {name: f"{prefix}{name}" for name in options if f"{prefix}{name}" in known}
+    given = {name[len(prefix) :]: name for name in known if name.startswith(prefix)}
     for name, value in _written(task).items():
         found = VARIABLE.fullmatch(value.strip()) if isinstance(value, str) else None
         if found and found[1] in known:

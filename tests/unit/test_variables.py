@@ -86,9 +86,11 @@ def test_a_variable_is_that_of_the_roles_specs_or_what_the_task_is_written_with(
         namespace="{{ demo_role_force }}-{{ demo_role_merge }}",
         erase=True,
     )
-    assert variables(task, load, ["force", "dest", "erase", "name", "merge", "namespace"]) == {
+    assert variables(task, load) == {
         "force": "demo_role_force",
         "merge": "demo_role_merge",
+        "kubeconfig": "demo_role_kubeconfig",
+        "wait_timeout": "demo_role_wait_timeout",
         "dest": "demo_role_kubeconfig",
         "wait_sleep": "demo_role_wait_timeout",
     }
@@ -97,7 +99,7 @@ def test_a_variable_is_that_of_the_roles_specs_or_what_the_task_is_written_with(
 def test_a_task_of_a_users_own_speaks_of_options(tmp_path: Path) -> None:
     task = a_task(tmp_path, force="{{ demo_role_force }}")
     task._role = None
-    assert variables(task, load, ["force"]) == {}
+    assert variables(task, load) == {}
     task = a_task(tmp_path)
     (tmp_path / "meta/argument_specs.yml").unlink()
-    assert variables(task, load, ["force"]) == {}
+    assert variables(task, load) == {}

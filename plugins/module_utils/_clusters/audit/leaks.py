@@ -127,7 +127,7 @@ def _machines(remains: LeftoverState) -> Iterator[Leak]:
                 _title(machine),
                 f"MAAS has it {status} and marked as this cluster's, and no MaasMachine names it: its finalizer was "
                 "removed by force, or it was allocated and the answer was lost",
-                "hosted_cluster with state: absent and force: true releases it.",
+                "Destroying the hosted cluster with force: true releases it.",
             )
         elif machine.get("owner") in remains.owners and not notes.get(CLAIM):
             was = system_id in remains.memory.system_ids
@@ -334,7 +334,7 @@ def _namespaces(remains: LeftoverState) -> Iterator[Leak]:
         "namespace",
         name_of(place),
         why if is_deleted(place) else "it is the namespace of the control plane, and the cluster is gone",
-        "hosted_cluster with state: absent takes it away; with force: true also when it hangs.",
+        "Destroying the hosted cluster takes it away; with force: true also when it hangs.",
     )
 
 

@@ -223,6 +223,8 @@ machines:
     - The machines as they are now, or as they would be in check mode, in the order in which they were named.
     - Each has the C(name) by which it was named and C(changed). One that failed has C(failed) and a C(failure) with
       C(kind), C(object), C(reason), C(hint), C(status), C(fields) and C(events), the last events and failed scripts.
+    - Of a task that failed and has more than ten machines, each is there with its C(name), C(hostname), C(system_id),
+      C(status_name) and C(failed) alone, unless O(full=true), since Ansible prints such a result as one line.
     - In check mode, values that only MAAS can know are null, and C(predicted) is true for a machine that would change.
   returned: always
   type: list
@@ -240,6 +242,12 @@ machines:
       ip_addresses: [10.0.0.11]
       tag_names: [fast]
       claim:
+failures:
+  description: Each reason for which machines failed, with the C(machines) that it holds for, C(kind) and C(hint).
+  returned: when some of more than ten machines failed, unless O(full=true)
+  type: list
+  elements: dict
+  sample: []
 machine:
   description: The machine, when the task names exactly one.
   returned: when there is one

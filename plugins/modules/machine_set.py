@@ -258,6 +258,8 @@ machines:
     - The machines of the set as they are now, or as they would be in check mode. With O(state=absent), those that could
       not be given back.
     - One that failed has a C(failure) with the reason and MAAS's last events of it.
+    - Of a task that failed and has more than ten machines, each is there with its C(hostname), C(system_id),
+      C(status_name) and C(failed) alone, unless O(full=true), since Ansible prints such a result as one line.
     - In check mode those that are not known yet are there with null values. What is guessed carries C(predicted).
   returned: always, if MAAS could be reached
   type: list
@@ -271,6 +273,12 @@ machines:
       pool: default
       ip_addresses: [10.0.0.21]
       claim: storage
+failures:
+  description: Each reason for which machines failed, with the C(machines) that it holds for, C(kind) and C(hint).
+  returned: when some of more than ten machines failed, unless O(full=true)
+  type: list
+  elements: dict
+  sample: []
 released:
   description: The machines that this run gave back, as they are now.
   returned: always, if MAAS could be reached

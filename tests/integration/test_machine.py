@@ -635,3 +635,22 @@ def test_a_misspelt_power_parameter_is_refused_by_its_name(sim: Simulator) -> No
     done = run_task(sim, "machine", {"machines": ["node-1"], "power_parameters": {"power_pas": "sesame"}})
     assert "power_type ipmi has no parameter power_pas; it has " in done.msg
     assert "sesame" not in str(done.result)
+
+
+def test_what_many_machines_fail_for_is_told_once_and_short(sim: Simulator) -> None:
+    names = [f"node-{number}" for number in range(1, 101)]
+    for name in names:
+        sim.machine(name, status="Deployed", owner="admin").locked = name != "node-7"
+    done = run_task(sim, "machine", {"machines": names, "state": "ready", "wait_sleep": 0.02}, diff=False)
+    assert done.msg.startswith(
+        "99 of 100 machines failed (node-1, node-2 and 97 more): each cannot be made ready: it is"
+    )
+    assert [row["failed"] for row in done["machines"] if row["name"] != "node-7"] == [True] * 99
+    assert "failed" not in done["machines"][6]
+    (group,) = done["failures"]
+    assert (group["kind"], len(group["machines"])) == ("conflict", 99)
+    (result,) = [json.dumps({key: value for key, value in done.result.items() if key not in ("invocation", "plan")})]
+    assert len(result) < 20_000
+    whole = run_task(sim, "machine", {"machines": names, "state": "ready", "full": True, "wait_sleep": 0.02})
+    assert whole["machines"][0]["failure"]["kind"] == "conflict"
+    assert "failures" not in whole

@@ -113,6 +113,15 @@ def several(noun: str, failures: Mapping[str, Failure], total: int) -> Failure:
     )
 
 
+def groups_as_result(noun: str, failures: Mapping[str, Failure]) -> list[dict[str, Any]]:
+    """The same as data: each reason with all that it holds for."""
+    texts = {name: failure.message for name, failure in failures.items()}
+    return [
+        {"kind": failures[names[0]].kind, "reason": line(text), "hint": failures[names[0]].hint, noun: names}
+        for names, text in by_reason(texts)
+    ]
+
+
 def by_reason(texts: Mapping[str, str]) -> list[tuple[list[str], str]]:
     """Who is told the same, by name, and what that is: `each is locked` in the place of a name for each."""
     groups: dict[str, list[str]] = {}

@@ -48,7 +48,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fle
     summary,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.images import uploaded_later
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import (
+    Machines,
+    address,
+    shown,
+    told_briefly,
+)
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.options import doubt_user_data, user_data
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.prediction import forecast, steps_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import (
@@ -428,12 +433,13 @@ class MachineSetEngine:
             failures[f"claim {self.wanted.claim}"] = self._shortage(short)
         if self.taken_again:
             failures[f"claim {self.wanted.claim}"] = self._not_empty()
+        values = self._values(
+            [_outcome(member) for member in (leaving if absent else staying) if member.failure or not absent],
+            [member.machine for member in leaving if member.machine and not member.failure],
+            summary(leaving if absent else staying),
+        )
         return Outcome(
-            self._values(
-                [_outcome(member) for member in (leaving if absent else staying) if member.failure or not absent],
-                [member.machine for member in leaving if member.machine and not member.failure],
-                summary(leaving if absent else staying),
-            ),
+            {**values, **told_briefly(values["machines"], failures, self.wanted.full)},
             plan=current.carried_out,
             failure=_together(failures, len(blamed)),
             warnings=[

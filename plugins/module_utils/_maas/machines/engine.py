@@ -27,7 +27,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.fle
     MachineTarget,
     summary,
 )
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, told_briefly
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.surroundings import Surroundings
 
 
@@ -64,7 +64,8 @@ class MachineEngine:
         if not self.machines.sees_all:
             for each in current:
                 each.doubt_absence()
-        told = [each.result(self.task.params["full"]) for each in current]
+        full = self.task.params["full"]
+        told = [each.result(full) for each in current]
         members = [
             FleetMember(each.name, MachineTarget(each.wish), each.then or None, failure=each.failure)
             for each in current
@@ -72,7 +73,7 @@ class MachineEngine:
         failures = {each.name: each.failure for each in current if each.failure}
         return Outcome(
             {
-                "machines": told,
+                **told_briefly(told, failures, full),
                 **({"machine": told[0]} if len(told) == 1 else {}),
                 "summary": summary(members),
             },

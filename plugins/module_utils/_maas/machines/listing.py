@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, groups_as_result
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import MOST_LISTED
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.claims.pure.holders import claim_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
@@ -199,6 +200,21 @@ def shown(machine: Mapping[str, Any], full: bool = False) -> dict[str, Any]:
     # Of a machine that is predicted they may not be known: templates loop over them all the same.
     lists = {name: machine.get(name) or [] for name in LISTS}
     return {**{key: machine.get(key) for key in SHOWN}, **lists, **named, **extra}
+
+
+# What a machine is known by, how it is, and whether it failed. Ansible prints all of a failed task's result in a line.
+BRIEF = ("name", "hostname", "system_id", "status_name", "changed", "predicted")
+
+
+def told_briefly(rows: Sequence[Mapping[str, Any]], failures: Mapping[str, Failure], full: bool) -> dict[str, Any]:
+    """The machines of a task that failed for some: in a few words if they are many, with each reason once."""
+    if full or not failures or len(rows) <= MOST_LISTED:
+        return {"machines": list(rows)}
+    brief = [
+        {**{key: row[key] for key in BRIEF if key in row}, **({"failed": True} if row.get("failure") else {})}
+        for row in rows
+    ]
+    return {"machines": brief, "failures": groups_as_result("machines", failures)}
 
 
 def _only(name: str, key: str, candidates: Sequence[Machine]) -> Machine | None:

@@ -366,12 +366,6 @@ def _speed(text: str) -> Speed:
         ) from None
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of machines")
-    return int(text)
-
-
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="metalshift-lab", description=__doc__, epilog=EXIT_STATUS)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -386,7 +380,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="by how much waiting times of real systems are divided; 1 is real time (default %(default)s)",
     )
     made["start"].add_argument(
-        "--machines", type=_count, default=12, help="how many Ready machines MAAS has (default %(default)s)"
+        "--machines", type=simulator.count, default=12, help="how many Ready machines MAAS has (default %(default)s)"
     )
     made["start"].add_argument(
         "--operator",

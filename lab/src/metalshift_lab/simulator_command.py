@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import math
 import os
 import pathlib
 import shlex
@@ -30,6 +31,22 @@ def port(text: str) -> int:
     return int(text)
 
 
+def seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return found
+
+
+def count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of machines")
+    return int(text)
+
+
 def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default %(default)s)")
     parser.add_argument(
@@ -46,13 +63,13 @@ def describe(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--auto",
-        type=float,
+        type=seconds,
         default=DEFAULT_AUTO,
         metavar="SECONDS",
         help="how long each transition of a machine takes (default %(default)g; 0: it never ends by itself)",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="start with N Ready machines in the zones az1, az2 and az3"
+        "--seed", type=count, default=0, metavar="N", help="start with N Ready machines in the zones az1, az2 and az3"
     )
     parser.add_argument(
         "--version", default="3.6", help="the MAAS version, 3.3 to 3.8, or no-vmhosts (default %(default)s)"

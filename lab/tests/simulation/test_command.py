@@ -139,8 +139,15 @@ def test_the_defaults_are_those_of_the_readme() -> None:
     assert (options.port, str(options.key_file), options.host) == (5240, "key.txt", "127.0.0.1")
 
 
-@pytest.mark.parametrize("port", ["65535", "-1", "http"])
-def test_a_port_without_a_next_one_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        *((f"--port={port}", f"{port!r} is not a number from 0 to 65534") for port in ("65535", "-1", "http")),
+        *((f"--auto={auto}", f"{auto!r} is not a number of seconds") for auto in ("-1", "nan", "inf", "soon")),
+        *((f"--seed={seed}", f"{seed!r} is not a number of machines") for seed in ("-1", "1.5", "many")),
+    ],
+)
+def test_what_cannot_be_is_refused(option: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        parse(["simulator", f"--port={port}"])
-    assert f"'{port}' is not a number from 0 to 65534" in capsys.readouterr().err
+        parse(["simulator", option])
+    assert sentence in capsys.readouterr().err

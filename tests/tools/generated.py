@@ -98,7 +98,9 @@ Faults of the lab
 =================
 
 ``make lab-fault FAULT="pause name=etcd"`` begins a fault, ``make lab-heal`` ends all, and ``make lab-status`` shows
-those that are set. A parameter without a value must be given; a value with spaces is put in quotes:
+those that are set. With the installed lab these are
+``metalshift-lab fault pause name=etcd``, ``metalshift-lab heal`` and ``metalshift-lab status``.
+A parameter without a value must be given; a value with spaces is put in quotes:
 ``FAULT='bad-payload because="no room"'``. The namespace of a hosted cluster is that of its control plane:
 ``clusters-demo`` for ``demo`` in ``clusters``.
 

@@ -47,6 +47,6 @@ _raw:
 class LookupModule(LookupBase):  # type: ignore[misc]
     """The lookup."""
 
-    def run(self, terms: Any, variables: Any = None, **kwargs: Any) -> list[str]:
+    def run(self, _terms: Any, variables: Any = None, **_options: Any) -> list[str]:
         check = bool((variables or {}).get("ansible_check_mode"))
         return [noted().totals(done=not check) or ("nothing to change" if check else "nothing changed")]

@@ -26,6 +26,7 @@ ACTIONS = ROOT / "plugins" / "action"
 RUNTIME = ROOT / "meta" / "runtime.yml"
 RUNNER = "zone.py"
 GUIDES = ROOT / "docs" / "docsite" / "rst"
+RIGHTS = GUIDES / "rights_guide.rst"
 # Group → the fragments whose modules belong to it: most of what uses Kubernetes uses MAAS as well.
 GROUPS = {"maas": ("maas", "k8s", "maas_lxd"), "k8s": ("k8s", "kubernetes"), "lxd": ("lxd", "maas_lxd")}
 FRAGMENT = "metalshift.maas.plan"
@@ -191,12 +192,20 @@ def _guides() -> dict[Path, str]:
     rows = [f"   * - ``{kind}``\n     - {meaning}\n" for kind, meaning in kinds.items()]
     return {
         GUIDES / "lifecycle_guide.rst": lifecycle(),
+        RIGHTS: _rights(),
         GUIDES / "failures_guide.rst": FAILURES + "".join(rows),
         GUIDES / "lab_faults_guide.rst": FAULTS + "".join(_faults()),
         GUIDES / "hosted_cluster_conditions_guide.rst": conditions(
             _from_tests("hosted.told", "documented")(), _from_tests("hosted.told", "not_compared")()
         ),
     }
+
+
+def _rights() -> str:
+    """What people wrote, and after it the tables."""
+    tables: str = _collections("_clusters.preflight.rights").guide()
+    first = tables.partition("\n")[0]
+    return _read(RIGHTS).partition(f"{first}\n---")[0] + tables
 
 
 def _faults() -> Iterator[str]:
@@ -212,10 +221,14 @@ def _faults() -> Iterator[str]:
 
 
 def _from_collection(module: str, name: str) -> Any:
+    return getattr(_collections(module), name)
+
+
+def _collections(module: str) -> Any:
     base = str(STATE / "linked")
     if base not in sys.path:
         sys.path.insert(0, base)
-    return getattr(importlib.import_module(f"ansible_collections.metalshift.maas.plugins.module_utils.{module}"), name)
+    return importlib.import_module(f"ansible_collections.metalshift.maas.plugins.module_utils.{module}")
 
 
 def _from_tests(module: str, name: str) -> Any:

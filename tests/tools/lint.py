@@ -21,12 +21,24 @@ RUN_ANSIBLE_TEST = False
 RUN_FLAKE8 = False
 TMP_ROOT_DIR = {temporary}
 """
+# Names that nothing here reads, but Ansible, Python or a library does; they are no list of what is forgiven.
+READ_BY_OTHERS = (
+    *("DOCUMENTATION", "EXAMPLES", "RETURN", "ActionModule", "FilterModule", "LookupModule", "no_log_values"),
+    *("readable", "default_port", "auth"),
+    *("api_key_prefix", "refresh_api_key_hook", "proxy_headers", "retries"),
+    # A part of what a filter returns.
+    "bridge_file",
+)
 LINTERS = {
     "ruff check": ("ruff", "check", "--quiet", "."),
     "ruff format": ("ruff", "format", "--check", "--diff", "--quiet", "."),
     "mypy": ("mypy", "-p", f"{PLUGINS}.module_utils", "-p", f"{PLUGINS}.plugin_utils", "-p", "metalshift_lab"),
     "mypy of the lab": ("mypy", "lab/tests"),
     "mypy of tools": ("mypy", "--python-executable", sys.executable, "noxfile.py", "tests/tools"),
+    "vulture": (
+        *("vulture", "plugins", "tests/tools/generated.py", "--exclude", "*/doc_fragments/*"),
+        *("--ignore-names", ",".join(READ_BY_OTHERS)),
+    ),
     "generated files": ("python", "tests/tools/generated.py", "--check"),
     "yamllint": ("yamllint", "--strict", "."),
     "antsibull-changelog": ("antsibull-changelog", "lint"),

@@ -320,8 +320,3 @@ def _request(body: Object, outcome: str) -> CertificateRequest:
 def _key(body: Object) -> str:
     asked = _request(body, "").asked
     return asked.key if asked else ""
-
-
-def as_time(stamp: str) -> float:
-    """A time of Kubernetes in seconds; 0 when there is none."""
-    return seconds_of(stamp) or 0.0

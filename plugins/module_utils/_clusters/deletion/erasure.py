@@ -51,7 +51,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags i
 
 # What became of a machine: erased and free again; taken by somebody else before it could be erased; failed; or still on
 # its way when the time was up, back to whoever it was released by or through its erasure.
-OUTCOMES = ("erased", "taken", "gone", "failed", "leaving", "erasing")
 UNDER_WAY = ("leaving", "erasing")
 # Nobody has taken these: MAAS stopped on the way.
 UNERASED = frozenset({Status.FAILED_DISK_ERASING, Status.FAILED_RELEASING})

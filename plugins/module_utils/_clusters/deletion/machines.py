@@ -52,7 +52,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.req
 #   held        it is the cluster's still
 #   failed      its release failed
 #   leaving     it is on its way, and the task does not wait for that any longer
-OUTCOMES = ("ready", "gone", "taken", "left_alone", "held", "failed", "leaving")
 FREE = frozenset({"ready", "gone", "taken", "left_alone"})
 
 

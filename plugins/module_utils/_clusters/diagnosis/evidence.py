@@ -68,7 +68,6 @@ SYSTEM = "kube-system"
 MOST_WITH_EVENTS = 5
 # What is wrong with MAAS, or with our way to it, is a part of the diagnosis.
 TOLERATED = PASSING | {"credentials", "forbidden", "tls"}
-HOSTED_PARTS: Mapping[str, ObjectKind] = {"nodes": NODES, "requests": CSRS, "operators": CLUSTER_OPERATORS}
 
 
 @dataclass(frozen=True)

@@ -142,16 +142,6 @@ def not_kubernetes(server: str, status: int | None = None) -> Failure:
     )
 
 
-def not_served(name: str, resource: str, server: str, needs: str) -> Failure:
-    """The API has no such kind."""
-    return Failure(
-        "unsupported",
-        f"The cluster at {server} does not know {name} ({resource}): {needs}.",
-        object=resource,
-        reason=f"{resource} is not served",
-    )
-
-
 def _owned_by_others(what: str, answer: KubeAnswer, managers: list[str]) -> Failure:
     fields = sorted(str(cause.get("field", "")) for cause in answer.causes if cause.get("field"))
     owned = ", ".join(field.lstrip(".") for field in fields) or "some fields"

@@ -52,17 +52,14 @@ _RBAC = "rbac.authorization.k8s.io/v1"
 HOSTED_CLUSTERS = ObjectKind(_HYPERSHIFT, "HostedCluster", "hostedclusters")
 HOSTED_CONTROL_PLANES = ObjectKind(_HYPERSHIFT, "HostedControlPlane", "hostedcontrolplanes")
 NODE_POOLS = ObjectKind(_HYPERSHIFT, "NodePool", "nodepools")
-CONTROL_PLANE_COMPONENTS = ObjectKind(_HYPERSHIFT, "ControlPlaneComponent", "controlplanecomponents")
 
 CLUSTERS = ObjectKind(_CLUSTER_API, "Cluster", "clusters")
 MACHINES = ObjectKind(_CLUSTER_API, "Machine", "machines")
 MACHINE_SETS = ObjectKind(_CLUSTER_API, "MachineSet", "machinesets")
 MACHINE_DEPLOYMENTS = ObjectKind(_CLUSTER_API, "MachineDeployment", "machinedeployments")
-MACHINE_HEALTH_CHECKS = ObjectKind(_CLUSTER_API, "MachineHealthCheck", "machinehealthchecks")
 
 MAAS_CLUSTERS = ObjectKind(_MAAS, "MaasCluster", "maasclusters")
 MAAS_MACHINES = ObjectKind(_MAAS, "MaasMachine", "maasmachines")
-MAAS_MACHINE_TEMPLATES = ObjectKind(_MAAS, "MaasMachineTemplate", "maasmachinetemplates")
 
 NAMESPACES = ObjectKind("v1", "Namespace", "namespaces", namespaced=False)
 NODES = ObjectKind("v1", "Node", "nodes", namespaced=False)
@@ -79,7 +76,6 @@ LEASES = ObjectKind("coordination.k8s.io/v1", "Lease", "leases")
 DEPLOYMENTS = ObjectKind("apps/v1", "Deployment", "deployments")
 STATEFUL_SETS = ObjectKind("apps/v1", "StatefulSet", "statefulsets")
 STORAGE_CLASSES = ObjectKind("storage.k8s.io/v1", "StorageClass", "storageclasses", namespaced=False)
-POD_DISRUPTION_BUDGETS = ObjectKind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
 CSRS = ObjectKind("certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", namespaced=False)
 CRDS = ObjectKind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False)
 CLUSTER_ROLES = ObjectKind(_RBAC, "ClusterRole", "clusterroles", namespaced=False)
@@ -88,7 +84,6 @@ ACCESS_REVIEWS = ObjectKind(
     "authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", namespaced=False
 )
 
-CLUSTER_VERSIONS = ObjectKind("config.openshift.io/v1", "ClusterVersion", "clusterversions", namespaced=False)
 CLUSTER_OPERATORS = ObjectKind("config.openshift.io/v1", "ClusterOperator", "clusteroperators", namespaced=False)
 INGRESS_CONTROLLERS = ObjectKind("operator.openshift.io/v1", "IngressController", "ingresscontrollers")
 

@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import invalid
@@ -115,13 +115,6 @@ def shown(settings: Mapping[str, Any]) -> dict[str, Any]:
 def is_secret(key: str, value: Any) -> bool:
     # Of a password, LXD itself tells no more than that there is one.
     return bool(SECRET.search(key)) and value not in (None, "", True, False)
-
-
-def without_values(text: str, values: Iterable[str]) -> str:
-    """A text of LXD, which repeats what it refuses, without these."""
-    for value in sorted({value for value in values if value}, key=len, reverse=True):
-        text = text.replace(value, "***")
-    return text
 
 
 def _called(value: Any) -> str:

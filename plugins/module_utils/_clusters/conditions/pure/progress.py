@@ -8,7 +8,7 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure import (
@@ -45,7 +45,7 @@ class Stop:
 class Assessment:
     """What is seen on the way to a goal.
 
-    `lines` are in the order in which they matter, by topic. `hints` say what to do about some of them.
+    `lines` are in the order in which they matter, by topic.
     `touch` names what the operator has forgotten, the hosted cluster or node pools: any change of theirs makes it look
     again. `waits` are the topics whose lines are not as they should be in the end, `parts` those that are, and say no
     more than a line about the whole does.
@@ -54,7 +54,6 @@ class Assessment:
     lines: Mapping[str, str]
     reached: bool
     stop: Stop | None = None
-    hints: Mapping[str, str] = field(default_factory=dict)
     touch: Sequence[tuple[ObjectKind, str]] = ()
     waits: Sequence[str] = ()
     parts: Sequence[str] = ()
@@ -89,7 +88,6 @@ def assess(
         lines={one.topic: one.line for one in findings},
         reached=reached,
         stop=None if reached or not ends else _stop(ends[0]),
-        hints={one.topic: one.meaning.hint for one in findings if one.meaning.hint and not one.is_fine},
         touch=() if reached else tuple(one.touch for one in findings if one.touch and ages[one.topic] >= settle),
         waits=tuple(one.topic for one in findings if not one.is_fine),
         parts=tuple(one.topic for one in findings if one.is_fine and _is_part(one.topic)),

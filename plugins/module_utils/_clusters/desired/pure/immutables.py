@@ -38,12 +38,11 @@ def keeps_the_old_key(now: Any, wanted: Any) -> bool:
 
 @dataclass(frozen=True)
 class Immutable:
-    """A field that cannot be changed once it is set. `enforced`: the API server refuses it, too."""
+    """A field that cannot be changed once it is set."""
 
     field: str
     hint: str = ""
     allows: Allows = never
-    enforced: bool = True
 
     @property
     def path(self) -> Path:
@@ -78,8 +77,8 @@ HOSTED_CLUSTER: Sequence[Immutable] = (
     Immutable("issuerURL", _CLUSTER),
     Immutable("operatorConfiguration.clusterNetworkOperator.disableMultiNetwork", _CLUSTER),
     Immutable("configuration.featureGate.featureSet", _CLUSTER, unless_locked),
-    Immutable("secretEncryption.type", _KEY, enforced=False),
-    Immutable("secretEncryption.aescbc", _KEY, keeps_the_old_key, enforced=False),
+    Immutable("secretEncryption.type", _KEY),
+    Immutable("secretEncryption.aescbc", _KEY, keeps_the_old_key),
 )
 
 NODE_POOL: Sequence[Immutable] = (

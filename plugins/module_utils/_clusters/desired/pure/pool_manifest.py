@@ -32,8 +32,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.merge i
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import managers
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.units import duration
 
-OWN_ANNOTATIONS = (NODE_DELETION_TIMEOUT, HEALTH_TIMEOUT, STARTUP_TIMEOUT)
-
 REPLICAS, AUTOSCALING = ("spec", "replicas"), ("spec", "autoScaling")
 UPGRADE_TYPE = ("spec", "management", "upgradeType")
 REPLACE = ("spec", "management", "replace")

@@ -366,12 +366,13 @@ plan:
       type: dict
 """
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import WAIT_OPTIONS
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.pure.fields import MACVLAN_MODES
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.engine import keep
-from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.removal import remove
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.engine import VMHostEngine
+from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.removal import VMHostRemovalEngine
 
 SPEC = Spec(
     options={
@@ -406,7 +407,9 @@ SPEC = Spec(
 
 def converge(task: Task) -> Result:
     """Bring the VM host to the wished state."""
-    return remove(task) if task.params["state"] == "absent" else keep(task)
+    if task.params["state"] == "absent":
+        return run(VMHostRemovalEngine(task), task)
+    return run(VMHostEngine(task), task)
 
 
 def main() -> None:

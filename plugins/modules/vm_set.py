@@ -174,6 +174,100 @@ vms:
   returned: always, if the set could be looked at
   type: list
   elements: dict
+  contains:
+    changed:
+      description: "Whether this task changed it."
+      type: bool
+    predicted:
+      description: "True in check mode for what would change."
+      type: bool
+    failed:
+      description: "True if it failed."
+      type: bool
+    failure:
+      description: "Why it failed, with C(kind), C(object), C(reason), C(hint), C(status), C(fields) and C(events)."
+      type: dict
+    vm_host:
+      description: "The VM host or LXD that it is on."
+      type: str
+    system_id:
+      description: "MAAS's own name of it."
+      type: str
+    hostname:
+      description: "The host name."
+      type: str
+    fqdn:
+      description: "The host name with its domain."
+      type: str
+    status_name:
+      description: "The status, as MAAS shows it."
+      type: str
+    status_message:
+      description: "What MAAS says of the status."
+      type: str
+    power_state:
+      description: "Whether it is on, as far as MAAS knows."
+      type: str
+    power_type:
+      description: "How MAAS switches it."
+      type: str
+    owner:
+      description: "The user of MAAS who holds it."
+      type: str
+    architecture:
+      description: "Such as V(amd64/generic)."
+      type: str
+    cpu_count:
+      description: "The number of its cores."
+      type: int
+    memory:
+      description: "Its memory in MiB."
+      type: int
+    storage:
+      description: "The size of its disks in MB."
+      type: float
+    osystem:
+      description: "The operating system that it runs or is deployed with."
+      type: str
+    distro_series:
+      description: "The release of that, such as V(noble)."
+      type: str
+    hwe_kernel:
+      description: "The kernel of that."
+      type: str
+    ip_addresses:
+      description: "Its addresses. Empty if there is none, or in check mode if none is known yet."
+      type: list
+      elements: str
+    tag_names:
+      description: "Its tags. In check mode those that MAAS gives by itself are not known yet."
+      type: list
+      elements: str
+    locked:
+      description: "Whether it is locked."
+      type: bool
+    description:
+      description: "What somebody wrote of it."
+      type: str
+    workload_annotations:
+      description: "The annotations of its workload."
+      type: dict
+    zone:
+      description: "Its availability zone."
+      type: str
+    pool:
+      description: "Its resource pool."
+      type: str
+    domain:
+      description: "Its domain in DNS."
+      type: str
+    mac_addresses:
+      description: "The MAC addresses of its interfaces."
+      type: list
+      elements: str
+    claim:
+      description: "The claim that it is marked with."
+      type: str
   sample:
     - hostname: cp-1
       system_id: abc123

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 from collections import Counter
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import ApiKey, MaasConnection
@@ -601,6 +603,18 @@ def test_check_mode_foretells_zones_and_states(nine: Simulator) -> None:
     done = web(nine, 6)
     assert foreseen["diff"] == done["diff"]
     assert {one["hostname"] for one in foreseen["machines"]} == {one["hostname"] for one in done["machines"]}
+
+
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize("module", ["machine", "machine_set"])
+def test_a_result_has_the_keys_that_are_documented(nine: Simulator, module: str, check: bool) -> None:
+    args = {"machine": {"machines": ["node01"], "state": "allocated"}, "machine_set": {"claim": "web", "count": 1}}
+    done = run_task(nine, module, {**args[module], "wait_sleep": 0.02}, check=check)
+    loaded = importlib.import_module(f"ansible_collections.metalshift.maas.plugins.modules.{module}")
+    documented = set(yaml.safe_load(loaded.RETURN)["machines"]["contains"])
+    (said,) = done["machines"]
+    assert set(said) - documented == set()
+    assert documented - set(said) <= {"failed", "failure", "predicted"}
 
 
 def test_a_plan_says_which_machines_a_set_takes_and_why(nine: Simulator) -> None:

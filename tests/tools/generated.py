@@ -89,6 +89,50 @@ plan:
       description: The same fields as they will be; null where only the server knows it in advance.
       type: dict
 """
+# What a result says of each machine: its key, what it is, and its type.
+OF_MACHINES = (
+    ("system_id", "MAAS's own name of it.", "str"),
+    ("hostname", "The host name.", "str"),
+    ("fqdn", "The host name with its domain.", "str"),
+    ("status_name", "The status, as MAAS shows it.", "str"),
+    ("status_message", "What MAAS says of the status.", "str"),
+    ("power_state", "Whether it is on, as far as MAAS knows.", "str"),
+    ("power_type", "How MAAS switches it.", "str"),
+    ("owner", "The user of MAAS who holds it.", "str"),
+    ("architecture", "Such as V(amd64/generic).", "str"),
+    ("cpu_count", "The number of its cores.", "int"),
+    ("memory", "Its memory in MiB.", "int"),
+    ("storage", "The size of its disks in MB.", "float"),
+    ("osystem", "The operating system that it runs or is deployed with.", "str"),
+    ("distro_series", "The release of that, such as V(noble).", "str"),
+    ("hwe_kernel", "The kernel of that.", "str"),
+    ("ip_addresses", "Its addresses. Empty if there is none, or in check mode if none is known yet.", "list"),
+    ("tag_names", "Its tags. In check mode those that MAAS gives by itself are not known yet.", "list"),
+    ("locked", "Whether it is locked.", "bool"),
+    ("description", "What somebody wrote of it.", "str"),
+    ("workload_annotations", "The annotations of its workload.", "dict"),
+    ("zone", "Its availability zone.", "str"),
+    ("pool", "Its resource pool.", "str"),
+    ("domain", "Its domain in DNS.", "str"),
+    ("mac_addresses", "The MAC addresses of its interfaces.", "list"),
+    ("claim", "The claim that it is marked with.", "str"),
+)
+# What some modules say besides, and which.
+OF_TASKS = (
+    ("name", "By what the task named it.", "str", "machine"),
+    ("changed", "Whether this task changed it.", "bool", "machine vm vm_set"),
+    ("predicted", "True in check mode for what would change.", "bool", "machine machine_set vm vm_set"),
+    ("failed", "True if it failed.", "bool", "machine vm vm_set"),
+    (
+        "failure",
+        "Why it failed, with C(kind), C(object), C(reason), C(hint), C(status), C(fields) and C(events).",
+        "dict",
+        "machine machine_set vm vm_set",
+    ),
+    ("vm_host", "The VM host or LXD that it is on.", "str", "vm vm_set"),
+)
+# Which key of a module's result holds machines.
+HOLDS_MACHINES = {"machine": "machines", "machine_set": "machines", "vm": "vm", "vm_set": "vms"}
 FAULTS = """\
 .. SPDX-FileCopyrightText: 2026 The metalshift.maas authors
 .. SPDX-License-Identifier: GPL-3.0-or-later
@@ -144,7 +188,7 @@ def differences() -> list[str]:
         *([] if _runtime(groups) == RUNTIME.read_text() else [f"meta/runtime.yml lacks the action groups {groups}"]),
         *(f"plugins/action/{name}.py must be a copy of {RUNNER}" for name in sorted(modules - copies)),
         *(f"plugins/action/{name}.py has no module in an action group" for name in sorted(copies - modules)),
-        *(f"{module.name} must document its plan as the others do" for module in _without_plan()),
+        *(f"{module.name} must document its plan and its machines as the others do" for module in _without_plan()),
         *(f"{page.name} is not what the code says" for page, text in _pages().items() if _read(page) != text),
         *(f"{page.name} of playbooks/argument_specs is of no playbook" for page in playbook_specs.strays()),
     ]
@@ -160,7 +204,7 @@ def generate() -> None:
         (ACTIONS / f"{name}.py").unlink(missing_ok=True)
         (ACTIONS / f"{name}.py").write_text((ACTIONS / RUNNER).read_text())
     for module in _without_plan():
-        module.write_text(_with_plan(module.read_text()))
+        module.write_text(_whole(module))
     for page, text in _pages().items():
         page.write_text(text, encoding="utf-8")
     for page in playbook_specs.strays():
@@ -170,7 +214,11 @@ def generate() -> None:
 def _without_plan() -> list[Path]:
     """The modules that write and do not document their plan in the words of all."""
     writing = [module for module in sorted(MODULES.glob("[!_]*.py")) if FRAGMENT in _extended_fragments(module)]
-    return [module for module in writing if module.read_text() != _with_plan(module.read_text())]
+    return [module for module in writing if module.read_text() != _whole(module)]
+
+
+def _whole(module: Path) -> str:
+    return _with_machines(module.stem, _with_plan(module.read_text()))
 
 
 def _with_plan(text: str) -> str:
@@ -178,6 +226,25 @@ def _with_plan(text: str) -> str:
     head, start, rest = text.partition('RETURN = r"""\n')
     returned, end, code = rest.partition('"""\n')
     return head + start + returned.partition("\nplan:\n")[0].rstrip("\n") + "\n" + PLAN + end + code
+
+
+def _with_machines(module: str, text: str) -> str:
+    """A module's text with what its result says of each machine."""
+    key = HOLDS_MACHINES.get(module)
+    if key is None:
+        return text
+    head, start, rest = text.partition(f"\n{key}:\n  description")
+    described, sample, others = rest.partition("\n  sample:")
+    own = [row[:3] for row in OF_TASKS if module in row[3].split()]
+    lines = [_field(*row) for row in (*own, *OF_MACHINES)]
+    return (
+        head + start + described.partition("\n  contains:")[0] + "\n  contains:\n" + "\n".join(lines) + sample + others
+    )
+
+
+def _field(name: str, meaning: str, type: str) -> str:
+    elements = "\n      elements: str" if type == "list" else ""
+    return f'    {name}:\n      description: "{meaning}"\n      type: {type}{elements}'
 
 
 def _pages() -> dict[Path, str]:

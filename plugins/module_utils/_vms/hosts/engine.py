@@ -7,11 +7,14 @@ This module util is private to the collection: it may change at any time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
@@ -34,34 +37,61 @@ from ansible_collections.metalshift.maas.plugins.module_utils._vms.hosts.plan im
 DEPLOYED = "Deployed"
 
 
-def keep(task: Task) -> Result:
-    """Bring a VM host that shall be there to the wished state."""
-    wish, hosts = VMHostSpec.from_params(task.params), hosts_of(task)
-    patience = Patience.of(task)
-    asking = Asking(task, task.params["server_cert"], wish.token)
-    sight = look(task, hosts, wish, asking)
-    decision = decide(sight, wish, task.check)
-    plan = decision.plan
-    warnings = [*sight.warnings, *unknown_names(task, decision)]
-    if decision.registers and decision.fields.power_address is None:
-        warnings.append(f"MAAS has no {decision.label} yet.")
-    if task.check:
-        then = foreseen(sight, decision)
-    else:
-        mode = decision.fields.default_macvlan_mode
+@dataclass(frozen=True)
+class HostProgress:
+    """A VM host as it was seen, what is decided, and how results show it."""
+
+    seen: VMHostState
+    decided: VMHostPlan
+    shown: Mapping[str, Any]
+    warnings: Sequence[str]
+    failure: Failure | None = None
+
+
+class VMHostEngine:
+    """A VM host that is to be there."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.wanted, self.hosts = task, VMHostSpec.from_params(task.params), hosts_of(task)
+        self.patience = Patience.of(task)
+        self.asking = Asking(task, task.params["server_cert"], self.wanted.token)
+
+    def read(self) -> HostProgress:
+        seen = look(self.task, self.hosts, self.wanted, self.asking)
+        decided = decide(seen, self.wanted, self.task.check)
+        warnings = [*seen.warnings, *unknown_names(self.task, decided)]
+        if decided.registers and decided.fields.power_address is None:
+            warnings.append(f"MAAS has no {decided.label} yet.")
+        return HostProgress(seen, decided, seen.told, warnings)
+
+    def plan(self, current: HostProgress) -> Plan:
+        return current.decided.plan
+
+    def predict(self, current: HostProgress, plan: Plan) -> HostProgress:
+        return replace(current, shown=foreseen(current.seen, current.decided))
+
+    def apply(self, current: HostProgress, plan: Plan) -> HostProgress:
+        if not plan:
+            return current
+        seen, decided = current.seen, current.decided
+        mode = decided.fields.default_macvlan_mode
+        self.task.wrote_file = bool(decided.files)
         try:
-            after = Work(task, hosts, wish, patience).carry_out(sight, decision) if plan else sight
+            after = Work(self.task, self.hosts, self.wanted, self.patience).carry_out(seen, decided)
         except Undone as undone:
-            failure = explained(undone.failure, sight.lxd, mode)
-            return Result(changed=bool(decision.files), values={"vm_host": {}}, plan=plan, failure=failure)
+            return replace(current, shown={}, failure=explained(undone.failure, seen.lxd, mode))
         except Failure as failure:
-            raise explained(failure, sight.lxd, mode) from failure
-        after = after if after is sight else seen_by_lxd(after, wish, asking)
-        warnings += taken_over(after) if decision.registers else []
-        then = after.told
-    return Result(
-        changed=bool(plan), values={"vm_host": then}, plan=plan, warnings=warnings + (then["obstacles"] or [])
-    )
+            raise explained(failure, seen.lxd, mode) from failure
+        after = seen_by_lxd(after, self.wanted, self.asking)
+        more = taken_over(after) if decided.registers else []
+        return replace(current, shown=after.told, warnings=[*current.warnings, *more])
+
+    def result(self, current: HostProgress) -> Outcome:
+        values = {"vm_host": current.shown}
+        if current.failure:
+            # What was registered was taken back; the files of a certificate stay.
+            return Outcome(values, failure=current.failure, undone=not current.decided.files)
+        return Outcome(values, [*current.warnings, *(current.shown["obstacles"] or [])])
 
 
 def hosts_of(task: Task) -> VMHosts:

@@ -8,12 +8,14 @@ This module util is private to the collection: it may change at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import Outcome
 from ansible_collections.metalshift.maas.plugins.module_utils._core.parallel import each
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure, several
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.plan import Plan, Step
-from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task
+from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Task
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts import cordon
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.vm_hosts.hosts import VMHostDetails, VMHosts
@@ -28,19 +30,42 @@ GONE = "This MAAS has no VM hosts any more, and so not this one either."
 SHOWN = ("name", "power_address", "project", "zone", "pool", "tags")
 
 
-def remove(task: Task) -> Result:
-    """Make sure that MAAS has no such VM host."""
-    hosts = hosts_of(task)
-    try:
-        known, guests = look_for(task, hosts)
-    except Failure as failure:
-        if failure.kind != "unsupported":
-            raise
-        return Result(changed=False, values={"vm_host": {}}, warnings=[GONE])
-    decided = plan(known, guests, task.params["vms"])
-    if known is not None and not task.check:
-        carry_out(task, hosts, known, guests)
-    return Result(changed=bool(decided), values={"vm_host": {}}, plan=decided)
+@dataclass(frozen=True)
+class HostRemovalState:
+    """The VM host that goes, if MAAS has it, and its VMs."""
+
+    known: VMHostDetails | None
+    guests: Sequence[Guest] = ()
+    warnings: Sequence[str] = ()
+
+
+class VMHostRemovalEngine:
+    """A VM host that is not to be there."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.hosts = task, hosts_of(task)
+
+    def read(self) -> HostRemovalState:
+        try:
+            return HostRemovalState(*look_for(self.task, self.hosts))
+        except Failure as failure:
+            if failure.kind != "unsupported":
+                raise
+            return HostRemovalState(None, warnings=[GONE])
+
+    def plan(self, current: HostRemovalState) -> Plan:
+        return plan(current.known, current.guests, self.task.params["vms"])
+
+    def predict(self, current: HostRemovalState, plan: Plan) -> HostRemovalState:
+        return current
+
+    def apply(self, current: HostRemovalState, plan: Plan) -> HostRemovalState:
+        if current.known is not None:
+            carry_out(self.task, self.hosts, current.known, current.guests)
+        return current
+
+    def result(self, current: HostRemovalState) -> Outcome:
+        return Outcome({"vm_host": {}}, current.warnings)
 
 
 def look_for(task: Task, hosts: VMHosts) -> tuple[VMHostDetails | None, list[Guest]]:

@@ -348,6 +348,7 @@ def test_a_plan_shows_one_hunk_an_object_without_what_stays():
         ([], "", ""),
         (["create", "update", "create"], "to create 2, to change 1", "2 created, 1 changed"),
         ([("erase", "release"), "delete"], "to erase and release 1, to delete 1", "1 erased and released, 1 deleted"),
+        (["leave alone", "create"], "to create 1", "1 created"),
         (["make default", "power_on"], "to make default 1, to power on 1", "1 made default, 1 powered on"),
         (["rescue_mode"], "to put into rescue mode 1", "1 put into rescue mode"),
     ],
@@ -356,6 +357,11 @@ def test_totals_count_what_is_done_to_how_many_objects(verbs, wanted, done):
     named = [(verb,) if isinstance(verb, str) else verb for verb in verbs]
     plan = Plan([Step(verb, f"object {number}") for number, some in enumerate(named) for verb in some])
     assert (plan.totals(), plan.totals(done=True)) == (wanted, done)
+
+
+def test_a_plan_that_only_leaves_something_alone_changes_nothing():
+    plan = Plan([Step("leave alone", "machine n1", "it belongs to another cluster")])
+    assert (bool(plan), plan.totals(), len(plan.diff())) == (False, "", 1)
 
 
 # -- results ---------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ DONE: Mapping[str, str] = {
     "put into rescue mode": "put into rescue mode",
     "tag": "tagged",
 }
+# Said of what somebody may think would go, and what stays.
+LEAVE_ALONE = "leave alone"
 # What the verbs of requests are called among people.
 IN_WORDS: Mapping[str, str] = {"update": "change", "rescue_mode": "put into rescue mode"}
 
@@ -71,7 +73,8 @@ class Plan:
     steps: Sequence[Step] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.steps)
+        """Whether anything is done; what is only named to be left alone is not."""
+        return any(step.verb != LEAVE_ALONE for step in self.steps)
 
     def as_result(self) -> list[dict[str, Any]]:
         """The `plan` of a result."""
@@ -84,7 +87,12 @@ class Plan:
     def totals(self, *, done: bool = False) -> str:
         """How many objects what is done to, in one line: `to create 4, to change 1, to erase and release 2`."""
         return totals_in_words(
-            [(" and ".join(unique(step.word for step in steps)), 1) for steps in self._by_object().values()], done=done
+            [
+                (" and ".join(words), 1)
+                for steps in self._by_object().values()
+                if (words := unique(step.word for step in steps if step.verb != LEAVE_ALONE))
+            ],
+            done=done,
         )
 
     def _by_object(self) -> dict[str, list[Step]]:

@@ -263,6 +263,10 @@ def test_disks_without_a_vm_are_no_member_and_stay() -> None:
         assert [one.text for one in counted.doubtful if one.hint] == [DISK_ALONE]
         assert [one.host for one in counted.doubles] == gone
         assert [one.host for one in counted.members.values()] == (["host-2"] if other.claim == "cp" else [])
+    theirs = replace(disks, claim="web")
+    assert planned(0, [theirs]).left == ()
+    with pytest.raises(Failure, match="cp-1 is held by claim web"):
+        planned(1, [theirs])
     several = used(1, 1, disks=("cp-1-disk1", "cp-1-disk2"))
     assert "cp-1-disk1 and cp-1-disk2 on host-1 are disks of cp-1" in planned(0, [several]).left[0].text
 

@@ -1097,6 +1097,16 @@ def test_a_volume_that_lxd_did_not_finish_before_it_ended_is_made_again(hosts: H
     assert server.volumes("maas")[where] is not volume
 
 
+def test_a_machine_whose_vm_may_be_elsewhere_is_not_called_lost(hosts: Hosts) -> None:
+    hosts.run("vm_set", "lxd", claim="cp", count=3)
+    lose(hosts, "cp-1")
+    hosts.in_maas["cp-1"].power_parameters["project"] = "other"
+    kept = hosts.run("vm_set", "lxd", claim="cp", count=3)
+    assert (kept.failed, kept.changed, kept.result.get("warnings")) == (False, False, None), kept.msg
+    foreseen = hosts.run("vm_set", "lxd", claim="cp", count=2, check=True)
+    assert [one["hostname"] for one in foreseen["removed"]] == ["cp-3"]
+
+
 @pytest.mark.parametrize("wish", [{"count": 1}, {"count": 2}, {"state": "absent"}], ids=str)
 def test_a_vm_that_another_module_made_is_not_of_a_set_of_that_name(hosts: Hosts, wish: Args) -> None:
     """It is Ready and nobody's in MAAS: LXD alone knows for what it was made."""

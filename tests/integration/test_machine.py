@@ -654,3 +654,32 @@ def test_what_many_machines_fail_for_is_told_once_and_short(sim: Simulator) -> N
     whole = run_task(sim, "machine", {"machines": names, "state": "ready", "full": True, "wait_sleep": 0.02})
     assert whole["machines"][0]["failure"]["kind"] == "conflict"
     assert "failures" not in whole
+
+
+def test_a_machine_that_is_taken_in_the_same_moment_is_said_to_be(sim: Simulator) -> None:
+    """MAAS only says that no machine of that id is available."""
+    sim.machine("node-1")
+    sim.fault("conflict", op="allocate", when="after", text="No machine with system ID abc available.")
+    done = run_task(sim, "machine", {"machines": ["node-1"], "state": "allocated", "wait_sleep": 0.02})
+    assert done.msg == (
+        "node-1 cannot be allocated: it is Allocated and held by admin since a moment ago. "
+        "Run the task again if it is still to be taken."
+    )
+    assert not run_task(sim, "machine", {"machines": ["node-1"], "state": "allocated"}).failed
+
+
+def test_an_ipmi_machine_is_enlisted_by_its_bmc_alone(sim: Simulator) -> None:
+    power = {"power_address": "10.9.9.1", "power_user": "maas", "power_pass": "s3cret"}
+    wished = {"machines": ["node-1"], "power_type": "ipmi", "power_parameters": power}
+    assert run_task(sim, "machine", wished)["summary"] == {"new": 1}
+    assert not run_task(sim, "machine", wished).changed
+
+
+def test_what_a_failed_recommissioning_needs_is_to_recover(sim: Simulator) -> None:
+    sim.machine("node-1")
+    sim.auto(0.02)
+    sim.fault("machine", hostname="node-1", action="commission", times=1)
+    done = run_task(sim, "machine", {"machines": ["node-1"], "act": "recommission", "wait_sleep": 0.02})
+    assert "recover: [failed_commissioning] commissions it again" in done.msg
+    again = {"machines": ["node-1"], "state": "ready", "recover": ["failed_commissioning"], "wait_sleep": 0.02}
+    assert run_task(sim, "machine", again)["summary"] == {"ready": 1}

@@ -685,3 +685,14 @@ def test_password_token_and_key_are_nowhere(
     kept = [host.parameters["key"] for host in registered(sim)]
     secrets = ["pw-hunter2", "sesame-9", good, "token-secret-77", key_lines[1], *(key.splitlines()[2] for key in kept)]
     assert_no_secret(played.output + json.dumps(played.events), secrets)
+
+
+def test_a_host_that_maas_has_on_another_machine_is_said_to_be_there(sim: Simulator) -> None:
+    """MAAS finds no MAC address in common with the machine, and makes another one for the LXD."""
+    sim.machine("kvm1", status="Deployed")
+    sim.lxd("kvm1", password="sesame").mac = "52:54:00:ff:ff:ff"
+    named = {"name": "kvm1", "machine": "kvm1", "password": "sesame", "wait_sleep": 0.05}
+    assert run_task(sim, "vm_host", named).changed
+    again = run_task(sim, "vm_host", named)
+    assert "is on the machine " in again.msg
+    assert f"and not on the machine {sim.find('kvm1').system_id}. Leave out machine" in again.msg

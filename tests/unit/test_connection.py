@@ -215,6 +215,13 @@ def test_an_unknown_certificate_is_refused_in_words_and_nothing_is_sent(play, cl
     assert clock.slept == []
 
 
+def test_a_certificate_for_another_name_needs_that_name_and_no_other_authority(play, client, certificate):
+    server = play(certificate=str(certificate))
+    with pytest.raises(Failure, match="ostname mismatch") as caught:
+        client(f"https://localhost:{server.port}/MAAS", verify=str(certificate)).get("version/")
+    assert caught.value.hint == "Its certificate is for other names: give one of them in maas_endpoint."
+
+
 def test_a_certificate_is_accepted_when_its_authority_is_given(play, client, certificate):
     server = play(VERSION, certificate=str(certificate))
     assert client(server, verify=str(certificate)).capabilities.version == (3, 6)

@@ -189,6 +189,8 @@ class Crew:
             vm.changed = True
             if isinstance(answer, Failure):
                 vm.fail(answer)
+                if len(vms) > 1:
+                    self._task.say(f"failed: {answer.message}")
             else:
                 ids[answer.system_id] = vm
                 vm.order = replace(vm.order, host=answer.host)

@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.errors import about
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, address
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.changes import MachineChange
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.power_types import explained
@@ -167,7 +167,14 @@ class Requests:
             return failure
         owner = machine.get("owner")
         reason = f"it is {machine.get('status_name')}{f' and held by {owner}' if owner else ''} since a moment ago"
-        return replace(failure, reason=reason, hint="Run the task again if it is still to be taken.")
+        message = f"{address(machine)} cannot be allocated: {reason}."
+        return replace(
+            failure,
+            message=message,
+            reason=reason,
+            object=address(machine),
+            hint="Run the task again if it is still to be taken.",
+        )
 
     def _held(self, system_id: str, claim: str, statuses: Collection[Status]) -> Machine | None:
         """The machine, if this user holds it under this claim, which is in no answer, but can be filtered for."""

@@ -174,7 +174,7 @@ def _elsewhere(other: VMHostDetails, identity: VMHostIdentity) -> Failure:
             f"{other.label}, {other.place}, is on {_machine(other.system_id)} in MAAS, and not on "
             f"{_machine(identity.system_id)}.",
             object=other.label,
-            hint="Leave out machine and give address, or remove the VM host first with state: absent.",
+            hint="Leave out machine and give power_address, or remove the VM host first with state: absent.",
         )
     return Failure(
         "conflict",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from trees import ROOT
 
 SOURCE = Path(__file__).with_suffix(".yml")
@@ -66,7 +66,7 @@ def _options_of(role: str) -> Options:
     return found
 
 
-class _Indented(yaml.SafeDumper):
+class _Indented(yaml.SafeDumper):  # type: ignore[misc]
     """As yamllint wants lists, and without anchors for what is said twice."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:

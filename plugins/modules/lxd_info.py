@@ -25,7 +25,7 @@ options:
     description:
       - What to read besides the version.
       - V(containers), V(virtual_machines) and V(instances), which are both, and V(images), V(networks) and V(profiles)
-        are those of O(lxd_project).
+        are those of O(lxd_project). V(all_instances) are those of all projects that we may see.
       - V(all) means everything.
       - What the client certificate may not see, or this LXD does not have, is null. An LXD that does not trust the
         client certificate at all tells its version only if the list is empty.
@@ -33,6 +33,7 @@ options:
     elements: str
     choices:
       - all
+      - all_instances
       - containers
       - images
       - instances
@@ -134,6 +135,10 @@ lxd:
       elements: dict
     images:
       description: The images.
+      type: list
+      elements: dict
+    all_instances:
+      description: The containers and the virtual machines of all projects.
       type: list
       elements: dict
     instances:

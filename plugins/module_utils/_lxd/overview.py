@@ -83,6 +83,7 @@ class LxdSubset:
 
     path: str
     of_project: bool = False
+    of_all_projects: bool = False
     told: Callable[[Any], Any] = lambda answer: answer
     recursion: int = 1
 
@@ -105,6 +106,7 @@ def _without_expanded(instance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 SUBSETS: Mapping[str, LxdSubset] = {
+    "all_instances": LxdSubset("instances", of_all_projects=True, told=_instances()),
     "containers": LxdSubset("instances", of_project=True, told=_instances(CONTAINER)),
     "images": LxdSubset("images", of_project=True),
     "instances": LxdSubset("instances", of_project=True, told=_instances()),
@@ -134,6 +136,8 @@ def _plain(lxd: Lxd, name: str) -> Any:
     query: dict[str, Any] = {"recursion": subset.recursion} if subset.recursion else {}
     if subset.of_project:
         query["project"] = lxd.project
+    if subset.of_all_projects:
+        query["all-projects"] = "true"
     return subset.told(lxd.get(subset.path, query, what=f"list the {name.replace('_', ' ')}"))
 
 

@@ -496,6 +496,11 @@ READERS: Mapping[str, Sequence[Args]] = {
         {"zones": ["default"], "pools": ["default"], "tags": ["fast"], "schedulable": True, "machines": ["node-1"]},
     ],
     "maas_info": [{}, {"gather": []}, {"gather": ["all", "machines"]}],
+    "lxd_host_preflight_info": [
+        {"facts": {}, "fail": False},
+        {"wanted": {"storage_driver": "zfs", "storage_size": "80%"}, "facts": {"free": 1000}, "checks": ["free space"]},
+        {"state": "absent", "facts": {"host": "kvm-1", "record": ["packages lxd", "project maas"]}},
+    ],
 }
 
 # What acts whenever it is asked, and ends in no state that a second run could find.
@@ -543,6 +548,17 @@ WRONG_EVERYWHERE: list[Wrong] = [
 ]
 
 WRONG: list[Wrong] = [
+    Wrong("lxd_host_preflight_info", {}, "missing required arguments: facts"),
+    Wrong("lxd_host_preflight_info", {"facts": {"fils": []}}, "facts has fils, which it does not take; it takes host"),
+    Wrong("lxd_host_preflight_info", {"facts": {"files": "/dev/kvm"}}, "facts: files must be a list, not '/dev/kvm'."),
+    Wrong("lxd_host_preflight_info", {"facts": {}, "wanted": {"port": "x"}}, "wanted: port must be a whole number"),
+    Wrong("lxd_host_preflight_info", {"facts": {}, "checks": ["weather"]}, "checks has weather; there are python, kvm"),
+    Wrong(
+        "lxd_host_preflight_info",
+        {"facts": {"host": "kvm-1"}, "checks": ["kvm"]},
+        "kvm-1 cannot become an LXD host, and nothing was written: There is no /dev/kvm.",
+        kind="conflict",
+    ),
     Wrong("disk_erasure", {"machines": ["node-9"]}, "MAAS does not know node-9", kind="not_found"),
     Wrong("disk_erasure", {"machines": ["node-1"], "wait_timeout": 0}, "wait_timeout must be more than 0"),
     Wrong("node_csr", {}, "missing required arguments: name"),

@@ -85,7 +85,8 @@ def run_task(
     **keywords: Any,
 ) -> Outcome:
     """One task through its action plugin, in this process. `keywords` are the task's: environment, no_log, name..."""
-    reach = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key} if connect and sim else {}
+    asks = _runner.module_of(module).SPEC.maas
+    reach = {"maas_endpoint": sim.url, "maas_api_key": sim.api_key} if connect and sim and asks else {}
     loader = DataLoader()
     templar = Templar(loader=loader)
     definition = {f"metalshift.maas.{module}": {**reach, **(args or {})}, "check_mode": check, "diff": diff, **keywords}

@@ -15,7 +15,7 @@ import pytest
 
 from hosted.readme import example
 from integration.harness import Played, assert_no_secret
-from lxd.machine import NAME, Machine, changes, deployed
+from lxd.machine import NAME, SAID, Machine, changes, deployed
 from metalshift_lab.authority import self_signed
 from metalshift_lab.lxd.server import RealLxd
 
@@ -339,6 +339,10 @@ def neighbours_talk(machine: Machine) -> bool:
     return "reached" in machine.node.run(f"{listen} >/dev/null 2>&1 & sleep 1; {ask}; true")
 
 
+# As ufw shows whose a rule is.
+OURS = " comment 'metalshift.maas'"
+
+
 def rules(machine: Machine) -> list[str]:
     """The rules of ufw and firewalld, those of people among them."""
     firewalld = "firewall-cmd --permanent --list"
@@ -360,7 +364,7 @@ def opened(machine: Machine) -> list[bool]:
     came = [neighbours_talk(machine)]
     played = machine.role(**BRIDGE)
     assert played.status == 0, played.output
-    assert {"ufw allow 8443/tcp", "8443/tcp"} <= set(rules(machine))
+    assert {f"ufw allow 8443/tcp{OURS}", "8443/tcp"} <= set(rules(machine))
     return [*came, neighbours_talk(machine)]
 
 
@@ -400,9 +404,9 @@ def test_firewalls_are_open_for_those_who_are_allowed_and_nobody_else(machine: M
     assert sorted(rules(machine)) == sorted(
         [
             "ufw allow 22/tcp",
-            "ufw allow from 10.0.0.0/8 to any port 8443 proto tcp",
-            "ufw allow from fd00::/64 to any port 8443 proto tcp",
-            "ufw route allow in on br0 out on br0",
+            f"ufw allow from 10.0.0.0/8 to any port 8443 proto tcp{OURS}",
+            f"ufw allow from fd00::/64 to any port 8443 proto tcp{OURS}",
+            f"ufw route allow in on br0 out on br0{OURS}",
             "br0",
             rich.format("ipv4", "10.0.0.0/8"),
             rich.format("ipv6", "fd00::/64"),
@@ -444,8 +448,8 @@ def test_why_lxd_makes_no_pool_is_passed_on_and_a_disk_that_is_named_is_wiped(ma
         wishes, machine.refusals(*({**BRIDGE, "install": "none", **wish} for wish in wishes)), strict=True
     ):
         driver = wish["storage_driver"]
-        assert f"does not make the storage pool {driver} with the driver {driver}: " in said
-        assert str(driver) in said.partition(": ")[2]
+        assert f"storage pool {driver}" in said
+        assert f"cannot be made of {driver}: LXD at " in said or "refused to create" in said
     assert machine.node.run("wipefs", "--no-act", "/dev/data") == ""
 
 
@@ -506,6 +510,61 @@ def test_an_lxd_that_does_not_answer_is_not_removed(machine: Machine) -> None:
     machine.node.run("systemctl start lxd.socket; lxd waitready --timeout=60")
 
 
+# -- two projects -----------------------------------------------------------------------------------------------------
+
+TEAM = {**BRIDGE, "name": "kvm-1-b", "project": "team-b", "certificate_name": "team-b", "proof": False}
+
+
+def record(machine: Machine) -> list[str]:
+    return machine.node.run("cat", "/var/lib/metalshift/lxd_host").splitlines()
+
+
+@pytest.fixture(scope="module")
+def neighbour(machine: Machine) -> Played:
+    """A run for a second project on the host, whose certificate is another one."""
+    pair = self_signed("team-b")
+    folder = machine.folder / "team-b"
+    folder.mkdir()
+    pair.write(folder / "team-b.crt", folder / "team-b.key")
+    TEAM.update(certificate=str(folder / "team-b.crt"), key=str(folder / "team-b.key"))
+    played = machine.role(**TEAM)
+    assert played.status == 0, played.output
+    return played
+
+
+@pytest.mark.usefixtures("neighbour")
+def test_the_removal_of_one_project_leaves_the_other_all_that_both_use(machine: Machine) -> None:
+    before = record(machine)
+    assert {"project maas", "project team-b", "registered maas", "registered team-b"} <= {*before}
+    played = machine.role(state="absent")
+    assert played.status == 0, played.output
+    (said,) = [each["msg"] for each in played.results if "stays an LXD host" in str(each.get("msg"))]
+    assert said == f"{NAME} stays an LXD host: project team-b and certificate team-b use it."
+    assert lxd(machine, "/1.0")["config"]["core.https_address"] == "[::]:8443"
+    assert [each["name"] for each in lxd(machine, "/1.0/projects?recursion=1")] == ["default", "team-b"]
+    assert [each["name"] for each in lxd(machine, "/1.0/certificates?recursion=1")] == ["team-b"]
+    assert "br0" in machine.node.run("ip -brief link")
+    assert f"ufw route allow in on br0 out on br0{OURS}" in rules(machine)
+    assert [host.parameters["project"] for host in machine.sim.state.vm_hosts] == ["team-b"]
+    left = {*record(machine)}
+    assert {"project team-b", "listen", "pool default", "registered team-b"} <= left
+    assert not {"project maas", "registered maas", "proven maas"} & left
+    again = machine.role(**TEAM)
+    assert (again.status, changes(again)) == (0, 0), again.output
+    again = machine.role(state="absent")
+    assert (again.status, changes(again)) == (0, 0), again.output
+
+
+@pytest.mark.usefixtures("neighbour")
+def test_the_other_project_can_be_the_one_that_stays(machine: Machine) -> None:
+    played = machine.roles({**BRIDGE, "proof": False}, {**TEAM, "state": "absent"})
+    assert [each["msg"] for each in played.results if str(each.get("msg", "")).startswith(SAID)] == [SAID] * 2
+    assert [each["name"] for each in lxd(machine, "/1.0/projects?recursion=1")] == ["default", "maas"]
+    assert lxd(machine, "/1.0")["config"]["core.https_address"] == "[::]:8443"
+    assert {"project maas", "listen", "pool default"} <= {*record(machine)}
+    assert "project team-b" not in record(machine)
+
+
 def test_what_the_role_did_not_make_stays(machine: Machine) -> None:
     machine.node.run("mv /var/lib/metalshift /root")
     played = machine.role("--check", state="absent")
@@ -516,6 +575,10 @@ def test_what_the_role_did_not_make_stays(machine: Machine) -> None:
 def test_what_was_made_is_taken_back_though_a_firewall_has_gone(machine: Machine) -> None:
     machine.node.run("ufw --force disable; DEBIAN_FRONTEND=noninteractive apt-get purge --yes --quiet ufw")
     machine.node.run("systemctl stop firewalld; ip link delete v1; ip link delete v2")
+    # As after a run that was killed before it had added the rule, which somebody else has added since.
+    machine.node.run(
+        "echo firewalld-begun port=7/tcp >> /var/lib/metalshift/lxd_host; firewall-offline-cmd --add-port=7/tcp"
+    )
     checked = machine.role("--check", state="absent")
     assert checked.status == 0, checked.output
     assert machine.node.run("lxc", "project", "list", "--format=csv").count("maas")
@@ -527,6 +590,9 @@ def test_what_was_made_is_taken_back_though_a_firewall_has_gone(machine: Machine
     assert "firewalld" not in said
     assert "8443" not in machine.node.run("firewall-offline-cmd --list-all")
     assert "br0" not in machine.node.run("firewall-offline-cmd --list-all")
+    assert "7/tcp" in machine.node.run("firewall-offline-cmd --list-ports").split()
+    (kept,) = [each["msg"] for each in played.results if "rules of the firewall stay" in str(each.get("msg"))]
+    assert kept.endswith("if nobody needs them: firewalld port=7/tcp.")
     machine.node.run("DEBIAN_FRONTEND=noninteractive apt-get purge --yes --quiet firewalld")
     state = machine.state
     assert not {"lxd", "br0", "90-br0.yaml", "lxd-client"} & set(state)
@@ -545,6 +611,34 @@ def test_it_becomes_a_host_again_without_a_boot_and_leaves_the_rules_of_others(m
     played = machine.role(state="absent")
     assert played.status == 0, played.output
     assert machine.node.run("ufw show added").splitlines()[1:] == ["ufw allow 22/tcp"]
+
+
+def test_a_pool_that_others_use_stays_until_they_are_gone(machine: Machine) -> None:
+    played = machine.role(**BRIDGE, proof=False)
+    assert played.status == 0, played.output
+    machine.node.run("lxc profile device add default root disk pool=default path=/")
+    played = machine.role(state="absent")
+    assert played.status == 0, played.output
+    assert "The storage pool default stays, since others use it (/1.0/profiles/default)." in played.output
+    assert "LXD stays, since somebody else uses it (pool default)." in played.output
+    assert [line for line in record(machine) if line.startswith("pool ")] == ["pool default"]
+    machine.node.run("lxc profile device remove default root")
+    played = machine.role(state="absent")
+    assert played.status == 0, played.output
+    assert not {"lxd", "br0"} & set(machine.state)
+    assert machine.node.run("ls /var/lib/metalshift") == ""
+
+
+def test_a_rule_that_somebody_added_after_a_killed_run_is_not_taken_for_ours(machine: Machine) -> None:
+    machine.install("ufw")
+    machine.node.run("mkdir -p /var/lib/metalshift; echo ufw allow 8443/tcp > /var/lib/metalshift/lxd_host")
+    machine.node.run("ufw allow 8443/tcp")
+    played = machine.role(state="absent", register=False)
+    assert played.status == 0, played.output
+    assert "ufw allow 8443/tcp" in machine.node.run("ufw show added").splitlines()
+    (said,) = [each["msg"] for each in played.results if "rules of the firewall stay" in str(each.get("msg"))]
+    assert said.endswith("if nobody needs them: ufw allow 8443/tcp.")
+    assert machine.node.run("ls /var/lib/metalshift") == ""
 
 
 def lxd(machine: Machine, path: str) -> Any:

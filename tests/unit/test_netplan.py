@@ -10,7 +10,6 @@ import pytest
 import yaml
 from yaml import ScalarNode
 
-from ansible_collections.metalshift.maas.plugins.filter.ip_networks import ip_networks
 from ansible_collections.metalshift.maas.plugins.filter.netplan_bridge import netplan_bridge
 from ansible_collections.metalshift.maas.plugins.filter.netplan_unmanaged import netplan_unmanaged
 
@@ -144,19 +143,3 @@ def test_addresses_and_routes_of_others_are_named() -> None:
 def test_a_file_that_cannot_be_read_manages_nothing() -> None:
     (said,) = netplan_unmanaged({"50.yaml": "network: {"}, "lan", [], [])
     assert said.startswith("netplan's file 50.yaml is not YAML")
-
-
-def test_networks_are_written_as_firewalls_write_them() -> None:
-    given = ["10.1.2.3/8", "10.0.0.5/32", "FD00::1/64", "fd00::7", "0.0.0.0/0", "::/0", "rack-1", ""]
-    found = ip_networks(given)
-    assert [each["given"] for each in found] == given
-    assert [(each["network"], each["family"]) for each in found] == [
-        ("10.0.0.0/8", "ipv4"),
-        ("10.0.0.5", "ipv4"),
-        ("fd00::/64", "ipv6"),
-        ("fd00::7", "ipv6"),
-        ("0.0.0.0/0", ""),
-        ("::/0", ""),
-        ("", ""),
-        ("", ""),
-    ]

@@ -40,7 +40,6 @@ class HostSpec:
     address: str = ""
     firewall: bool = True
     allowed_from: Sequence[str] = ()
-    certificate_name: str = "maas"
     register: bool = True
     pool: str = ""
     cpu_over_commit_ratio: float = 0.0

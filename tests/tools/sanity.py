@@ -50,8 +50,9 @@ def _prepare_home(environment: Environment, home: Path) -> None:
     cached = home / ".ansible" / "test" / "cache"
     cached.mkdir(parents=True, exist_ok=True)
     (requirements,) = environment.home.glob("lib/python3*/site-packages/ansible_test/_internal/python_requirements.py")
-    (pip,) = re.findall(r"\bpip='([0-9.]+)'", requirements.read_text())
-    (cached / f"get_pip_{pip.replace('.', '_')}.py").write_text(GET_PIP)
+    # One for each Python, on ansible-core 2.16
+    for pip in re.findall(r"\bpip='([0-9.]+)'", requirements.read_text()):
+        (cached / f"get_pip_{pip.replace('.', '_')}.py").write_text(GET_PIP)
     _write_pip_settings(environment, home / ".config" / "pip" / "pip.conf")
 
 

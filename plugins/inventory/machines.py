@@ -111,13 +111,10 @@ seealso:
 """
 
 EXAMPLES = r"""
-# All deployed machines. MAAS_ENDPOINT and MAAS_API_KEY are set.
+# The deployed machines of a claim, by their address in one subnet, in groups by architecture.
+# MAAS_ENDPOINT and MAAS_API_KEY are set.
 plugin: metalshift.maas.machines
 status: [deployed]
-
----
-# The machines of a claim, by their address in one subnet, in groups by architecture.
-plugin: metalshift.maas.machines
 claim: web
 preferred_subnets: [10.99.0.0/24]
 users:

@@ -5,12 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ansible.plugins.lookup import LookupBase
-
-from ansible_collections.metalshift.maas.plugins.plugin_utils._run_plan import noted
-
 DOCUMENTATION = r"""
 name: totals
 author:
@@ -42,6 +36,12 @@ _raw:
   type: list
   elements: str
 """
+
+from typing import Any
+
+from ansible.plugins.lookup import LookupBase
+
+from ansible_collections.metalshift.maas.plugins.plugin_utils._run_plan import noted
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import has_maas
-
 DOCUMENTATION = r"""
 module: hosted_cluster_info
 short_description: Read hosted clusters from the HostedCluster down to the machines in MAAS
@@ -334,6 +332,7 @@ from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters import listing
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.listing import InMaas
+from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.facts import has_maas
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.pure.snapshot import ClusterSnapshot
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.tree import (
     MachineUser,

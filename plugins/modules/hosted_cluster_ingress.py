@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGER
-
 DOCUMENTATION = r"""
 module: hosted_cluster_ingress
 short_description: Choose how the applications of a hosted cluster are published
@@ -126,6 +124,7 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._core.wait import Patience
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.kinds import INGRESS_CONTROLLERS, Object
+from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.objects import MANAGER
 from ansible_collections.metalshift.maas.plugins.module_utils._kube.pure.ownership import entries
 
 if TYPE_CHECKING:

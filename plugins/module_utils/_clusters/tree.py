@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.certificates.pure.judgement import (
-    CsrVerdict as CsrVerdict,
+    CsrVerdict,
 )
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.meanings import Meaning
 from ansible_collections.metalshift.maas.plugins.module_utils._clusters.conditions.pure.table import (

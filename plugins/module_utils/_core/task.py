@@ -103,7 +103,7 @@ class Task:
         # Here, because its library takes longer to import than a task on MAAS takes.
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.client import Lxd
         from ansible_collections.metalshift.maas.plugins.module_utils._lxd.connection import (
-            LxdConnection as LxdConnection,
+            LxdConnection,
         )
 
         return self.joined(

@@ -198,9 +198,12 @@ class Lxd(HttpClient):
 
     # -- how it is done -----------------------------------------------------------------------------
 
+    def _meet(self) -> Mapping[str, Any]:
+        """Whom we talk to, asked before all else: who is not LXD is not asked for anything, nor told."""
+        return self.server
+
     def _look(self, path: str, query: Query) -> LxdAnswer:
-        # Whom we talk to is asked first: who is not LXD is not asked for anything, nor told.
-        _ = self.server
+        self._meet()
         return self._read(lambda: self._send("GET", path, query, None, ""))
 
     def _change(
@@ -217,7 +220,7 @@ class Lxd(HttpClient):
         timeout: float,
     ) -> Any:
         """Write once, in effect. What LXD does in the background is waited for, and only then has taken effect."""
-        _ = self.server
+        self._meet()
 
         def send() -> LxdAnswer:
             answer = self._send(method, path, query or {}, body, etag)

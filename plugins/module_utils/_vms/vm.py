@@ -90,11 +90,12 @@ class PresentVm:
         if there.taken is not None:
             raise there.taken
         vm = _known(tools, wanted, there.member, machine, attachments)
-        shortage = None
+        shortages: list[Failure] = []
         if vm is None:
-            vm, shortage = _placed(tools, wanted, attachments)
-        if shortage and not self.task.check:
-            raise shortage
+            vm, shortages = _placed(tools, wanted, attachments)
+        if not self.task.check:
+            for shortage in shortages:
+                raise shortage
         _refuse_taken(tools, wanted, attachments)
         steps = [*_making(vm), *tools.crew.foresee([vm], wanted.template.wished)]
         loss = there.member.loss if there.member else ""
@@ -102,7 +103,7 @@ class PresentVm:
             *left_out(tools.way),
             *filter(None, [loss]),
             *(one.text for one in there.doubtful),
-            *([shortage.message] if shortage else []),
+            *(shortage.message for shortage in shortages),
             *tools.crew.warnings,
         ]
         return VmState(vm, steps, warnings)
@@ -175,14 +176,14 @@ def _stranger(found: FoundVm) -> Failure:
     )
 
 
-def _placed(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> tuple[VmProgress, Failure | None]:
-    """The VM where there is room for it; without a host, and with the reason, if there is none."""
+def _placed(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> tuple[VmProgress, list[Failure]]:
+    """The VM where there is room for it; without a host, and with the reasons, if there is none."""
     hosts = tools.way.hosts(attachments, wanted.template.pinned or bool(wanted.template.on_cores))
     refuse_away(tools.way, hosts, wanted.rules)
     placement = place(1, wanted.template.size, hosts, wanted.rules)
     at = placement.places[0] if placement.places else VmPlace("")
     order = NewVmSpec(wanted.name, at.host, wanted.template, attachments, cores=at.cores, claim=wanted.name)
-    return VmProgress(order, is_new=True), placement.failure(wanted.name) if placement.missing else None
+    return VmProgress(order, is_new=True), [placement.failure(wanted.name)] if placement.missing else []
 
 
 def _refuse_taken(tools: Tools, wanted: VmSpec, attachments: Sequence[Attachment]) -> None:

@@ -31,7 +31,6 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pur
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 
 Form = Mapping[str, Any]
-NO_FORMS: Mapping[MachineOp, Form] = {}
 # What says nothing about the machine.
 UNTOLD = frozenset({"comment", "commission", "user_data"})
 POWER = "power_parameters_"
@@ -80,14 +79,14 @@ def forecast_deployed(member: FleetMember, me: str, wait: bool = True) -> tuple[
 
 
 def steps_of(
-    name: str, plan: LifecyclePlan, changes: Iterable[MachineChange] = (), forms: Mapping[MachineOp, Form] = NO_FORMS
+    name: str, plan: LifecyclePlan, changes: Iterable[MachineChange] = (), forms: Mapping[MachineOp, Form] | None = None
 ) -> list[shown.Step]:
     """A machine's part of a task's plan, as check mode and diff show it, in the order of what happens.
 
     What is changed of it comes first, but for a machine that is enlisted before. `forms` are those of the requests.
     """
     made = [shown.Step(change.verb, name, ", ".join(change.shown), change.before, change.shown) for change in changes]
-    way = [_shown(name, step, forms.get(step.op, {})) for step in plan.steps]
+    way = [_shown(name, step, (forms or {}).get(step.op, {})) for step in plan.steps]
     begins = int(bool(plan.steps) and plan.steps[0].op is MachineOp.ENLIST)
     return [*way[:begins], *made, *way[begins:]]
 

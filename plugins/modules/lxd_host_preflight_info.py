@@ -90,7 +90,9 @@ preflight:
       elements: str
       sample: ["No LXD.", "Bridges: br0. MAAS knows br0."]
 host:
-  description: What is to be done there, with sizes in bytes, limits, ratios of over-commit and rules of firewalls.
+  description:
+    - What is to be done there, with sizes in bytes, limits, ratios of over-commit and rules of firewalls.
+    - C(trust) is what earlier runs trusted in the project, each with the projects that it would keep without this one.
   returned: success
   type: dict
   sample:
@@ -150,7 +152,7 @@ def converge(task: Task) -> Result:
             "obstacles": obstacles,
             "found": host.found,
         },
-        "host": host.as_result(),
+        "host": {**host.as_result(), "trust": [each.as_result() for each in removal.own_trust(host)]},
         "removal": {**removal.removal(host).as_result(), "left": removal.left(host)} if absent else {},
     }
     failure = _failure(host, obstacles, absent) if obstacles and params["fail"] else None

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hosted.readme import example
+from integration.arranging import client
 from integration.harness import Played, assert_no_secret
 from lxd.machine import NAME, SAID, Machine, changes, deployed
 from metalshift_lab.authority import self_signed
@@ -303,6 +304,43 @@ def test_a_set_with_static_addresses_is_made_on_the_bridge_of_the_example(machin
     gone = {**words, "count: 3": "state: absent"}
     removed = machine.play(Path(example("lxd_host", tmp_path, 1, **gone)))
     assert (removed.status, lxd(machine, "/1.0/instances?recursion=1&project=maas")) == (0, []), removed.output
+
+
+def test_a_new_pair_replaces_the_one_before(machine: Machine, tmp_path: Path) -> None:
+    """MAAS switches a VM that it has no VM host for by a certificate of its own."""
+    settings = {**BRIDGE, "tags": ["control-plane"]}
+    made = machine.role(**settings)
+    assert made.status == 0, made.output
+    (before,) = lxd(machine, "/1.0/certificates?recursion=1")
+    machine.sim.machine("web", power_type="lxd", power_parameters=own_parameters(machine, "web", "of before"))
+    machine.node.run("lxc", "init", "--empty", "--vm", "web", "--project", "maas", "-s", "default")
+    paths = [str(tmp_path / f"new.{part}") for part in ("crt", "key")]
+    making = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=new", "-days", "9"]
+    subprocess.run([*making, "-out", paths[0], "-keyout", paths[1]], check=True, capture_output=True)
+    pair = dict(zip(("certificate", "key"), paths, strict=True))
+    rotated = machine.role(**settings, **pair)
+    assert rotated.status == 0, rotated.output
+    (after,) = lxd(machine, "/1.0/certificates?recursion=1")
+    assert after["fingerprint"] != before["fingerprint"]
+    assert (after["restricted"], after["projects"], after["name"]) == (True, ["maas"], before["name"])
+    text = Path(paths[0]).read_text()
+    (host,) = machine.sim.state.vm_hosts
+    assert host.parameters["certificate"].split() == text.split()
+    assert machine.sim.find("web").power_parameters["certificate"].split() == text.split()
+    assert "of before" not in machine.sim.find("web").power_parameters["key"]
+    again = machine.role(**settings, **pair)
+    assert (again.status, changes(again)) == (0, 0), again.output
+    assert Path(paths[1]).read_text().splitlines()[1] not in rotated.output
+    back = machine.role(**settings)
+    (now,) = lxd(machine, "/1.0/certificates?recursion=1")
+    assert (back.status, now["fingerprint"]) == (0, before["fingerprint"]), back.output
+    machine.node.run("lxc", "delete", "--force", "web", "--project", "maas")
+    client(machine.sim).delete(f"machines/{machine.sim.find('web').system_id}/")
+
+
+def own_parameters(machine: Machine, name: str, word: str) -> dict[str, str]:
+    address = f"https://{machine.node.address}:8443"
+    return {"power_address": address, "project": "maas", "instance_name": name, "certificate": word, "key": word}
 
 
 def test_what_does_not_go_with_the_lxd_that_is_there_is_said(machine: Machine) -> None:

@@ -30,6 +30,9 @@ class Trust:
     name: str
     projects: Sequence[str]
 
+    def as_result(self) -> dict[str, Any]:
+        return {"fingerprint": self.fingerprint, "name": self.name, "projects": list(self.projects)}
+
 
 @dataclass(frozen=True)
 class Removal:
@@ -50,10 +53,7 @@ class Removal:
 
     def as_result(self) -> dict[str, Any]:
         return {
-            "trust": [
-                {"fingerprint": each.fingerprint, "name": each.name, "projects": list(each.projects)}
-                for each in self.trust
-            ],
+            "trust": [each.as_result() for each in self.trust],
             "project": self.project,
             "pools": list(self.pools),
             "shared": self.shared,
@@ -112,7 +112,7 @@ def _silent(host: Host) -> str:
 
 def removal(host: Host) -> Removal:
     facts, project = host.facts, host.spec.project
-    trust, others = _trust(host), users(host)
+    trust, others = own_trust(host), users(host)
     pools, kept = _pools(host)
     rules = firewall.ours(facts)
     stays = [f"{facts.host} stays an LXD host: {_listed(others)} {_use(others)} it."] if others else []
@@ -139,7 +139,7 @@ def removal(host: Host) -> Removal:
 def users(host: Host) -> list[str]:
     """Who needs the host besides the project that goes."""
     project = host.spec.project
-    ours = {each.fingerprint for each in _trust(host)}
+    ours = {each.fingerprint for each in own_trust(host)}
     projects = [str(each["name"]) for each in host.facts.projects if each["name"] not in ("default", project)]
     certificates = [
         str(each.get("name") or str(each["fingerprint"])[:12])
@@ -157,7 +157,7 @@ def _needs_more(certificate: Object, project: str) -> bool:
     return not certificate.get("restricted") or bool({*(certificate.get("projects") or ())} - {project})
 
 
-def _trust(host: Host) -> list[Trust]:
+def own_trust(host: Host) -> list[Trust]:
     """Ours that give rights in the project. One that we trust for other projects too keeps those."""
     project, names = host.spec.project, host.facts.recorded("certificate")
     return [

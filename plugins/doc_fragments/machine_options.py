@@ -60,11 +60,13 @@ options:
       - The kernel to deploy, such as V(hwe-24.04).
       - MAAS replaces a kernel that it does not know by the default of the release, and does not say so. One that it
         does not have is refused here, and the task warns if another one was deployed.
+      - A machine that is deployed already keeps its kernel; the task warns if that is another one.
     type: str
   user_data:
     description:
       - What cloud-init is given on the first boot, as text. It is encoded by the module.
       - A mapping is refused. The task warns of a text that cloud-init would ignore for its first line.
+      - A machine that is deployed already keeps what it has. MAAS does not say what that is, so there is no warning.
       - Never shown, for it often holds secrets.
     type: raw
   user_data_file:

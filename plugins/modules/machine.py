@@ -132,7 +132,9 @@ options:
       - An empty value removes a key; keys that are not named stay. Keys that begin with C(metalshift_) are reserved.
     type: dict
   architecture:
-    description: The architecture, such as V(amd64) or V(arm64/generic). Needed to enlist, unless O(power_type=ipmi).
+    description:
+      - The architecture, such as V(amd64) or V(arm64/generic). Needed to enlist, unless O(power_type=ipmi).
+      - The task warns if it changes that of a deployed machine, because the next deployment may fail.
     type: str
     aliases: [arch]
   min_hwe_kernel:

@@ -31,6 +31,7 @@ options:
     description:
       - V(present) makes sure that the zone exists.
       - V(absent) removes it. MAAS moves the machines of a removed zone to its default zone, which cannot be removed.
+        The task warns of how many machines that concerns, also in check mode.
     type: str
     choices: [present, absent]
     default: present
@@ -85,9 +86,11 @@ plan:
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.contract import run
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
+from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.names import few
 from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import Spec
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.client import Client
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.engine import NamedEngine
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.objects import Found, NamedObjects
 
@@ -110,12 +113,25 @@ def may_be_removed(_maas: Client, found: Found) -> None:
         )
 
 
+def moved_machines(maas: Client, found: Found) -> list[str]:
+    """The warning that machines change their zone. Without an answer the zone can be removed all the same."""
+    try:
+        names = sorted(str(machine["hostname"]) for machine in Machines(maas).listed(zone=found["name"]))
+    except Failure:
+        return []
+    if not names:
+        return []
+    machines = "1 machine" if len(names) == 1 else f"{len(names)} machines"
+    return [f"Removing zone {found['name']} moves {machines} to the default zone: {few(names, 3)}."]
+
+
 ZONES = NamedObjects(
     noun="zone",
     collection="zones/",
     item="zones/{}/",
     fields=("description",),
     may_be_removed=may_be_removed,
+    removal_warnings=moved_machines,
     name_rule="A name has letters, digits, spaces, _ and -, and begins with a letter, a digit or _.",
 )
 

@@ -472,6 +472,19 @@ def test_another_release_than_the_deployed_one_is_a_warning(sim: Simulator) -> N
         assert "warnings" not in machine(sim, "node-1", state="deployed", **same)
 
 
+@pytest.mark.parametrize("check", [True, False])
+def test_another_architecture_of_a_deployed_machine_is_a_warning(sim: Simulator, check: bool) -> None:
+    sim.machine("node-1", status="Deployed")
+    sim.machine("node-2")
+    came = machine(sim, "node-1", "node-2", architecture="arm64", check=check)
+    assert came.changed
+    assert came["warnings"] == [
+        "node-1 is Deployed, and its architecture changes from amd64/generic to arm64/generic: "
+        "the next deployment may fail."
+    ]
+    assert "warnings" not in machine(sim, "node-1", architecture="amd64" if check else "arm64", check=check)
+
+
 def test_full_results_hold_all_that_maas_says(sim: Simulator) -> None:
     sim.machine("node-1")
     assert "interface_set" not in machine(sim, "node-1")["machine"]

@@ -209,6 +209,7 @@ class NamedMachine:
             self.changes = field_changes(self.machine, self.wished, around.power_parameters(self.machine, self.wished))
         self._check_lock(self.changes, around)
         self._check_identity(self.changes)
+        self._check_architecture(self.changes)
         then = applied({**base, **then}, self.changes, self.wished, around.automatic_tags(self.wished))
         self.then = self._foresee_annotations(then, check)
         self.changed = bool(self.plan.steps) or bool(self.then.get("predicted"))
@@ -262,6 +263,17 @@ class NamedMachine:
         if any(IDENTITY.intersection(change.form) for change in changes):
             now = Situation.of(self.machine, "", claim=holder(self.machine))
             raise refuse("hosted", now, self.wish).failure(self.name)
+
+    def _check_architecture(self, changes: Sequence[MachineChange]) -> None:
+        """MAAS takes any architecture for a deployed machine, and fails only when it is deployed again."""
+        if self.machine is None or self.machine.get("status_name") != "Deployed":
+            return
+        self.warnings += [
+            f"{self.name} is Deployed, and its architecture changes from {change.before['architecture']} to "
+            f"{change.after['architecture']}: the next deployment may fail."
+            for change in changes
+            if "architecture" in change.form
+        ]
 
     def _check_drift(self) -> None:
         machine = self.machine or {}

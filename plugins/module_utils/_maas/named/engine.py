@@ -22,11 +22,13 @@ class NamedEngine:
         self.maas, self.params, self.objects = task.maas, task.params, objects
         self.label = f"{objects.label} {task.params['name']}"
         self.removes = task.params["state"] == "absent"
+        self.warnings: list[str] = []
 
     def read(self) -> Found:
         found = self.objects.find(self.maas, self.params["name"])
         if found and self.removes:
             self.objects.may_be_removed(self.maas, found)
+            self.warnings = self.objects.removal_warnings(self.maas, found)
         return found or {}
 
     def plan(self, current: Found) -> Plan:
@@ -56,7 +58,7 @@ class NamedEngine:
         return {}
 
     def result(self, current: Found) -> Outcome:
-        return Outcome({self.objects.noun: current})
+        return Outcome({self.objects.noun: current}, self.warnings)
 
 
 def _text(value: Any) -> Any:

@@ -23,12 +23,18 @@ def nothing_in_the_way(_maas: Client, _found: Found) -> None:
     """Whatever is there may be removed."""
 
 
+def nothing_else_changes(_maas: Client, _found: Found) -> list[str]:
+    """Removing the object has no effect on others."""
+    return []
+
+
 @dataclass(frozen=True)
 class NamedObjects:
     """One kind of object: what it is called, where it is, and which of its fields can be set.
 
     Where names are ambiguous in paths, `by_id`: `resourcepool/7/` is the pool of the id, even if another is called 7.
-    `may_be_removed` raises the Failure that removing the object would end in.
+    `may_be_removed` raises the Failure that removing the object would end in; `removal_warnings` are about what removing
+    it does to others.
     """
 
     noun: str
@@ -40,6 +46,7 @@ class NamedObjects:
     # What a new object has besides, and how it begins.
     begins: Mapping[str, Any] = field(default_factory=dict)
     may_be_removed: Callable[[Client, Found], None] = nothing_in_the_way
+    removal_warnings: Callable[[Client, Found], list[str]] = nothing_else_changes
     # Which names MAAS takes; it only says that one is not valid.
     name_rule: str = ""
 

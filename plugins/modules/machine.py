@@ -41,6 +41,7 @@ options:
   machines:
     description:
       - The machines, each by its hostname, FQDN, system_id or MAC address.
+      - Plans, diffs and messages call a machine by its hostname if it is named by its system_id.
       - An element may also be a dictionary with such a C(name) and any option of this module but O(full), those of
         waiting and those that reach MAAS. The task's options are the defaults of all machines; O(power_parameters) and
         O(annotations) of an element complete those of the task.

@@ -485,6 +485,30 @@ def test_another_architecture_of_a_deployed_machine_is_a_warning(sim: Simulator,
     assert "warnings" not in machine(sim, "node-1", architecture="amd64" if check else "arm64", check=check)
 
 
+def test_a_machine_named_by_its_system_id_is_told_with_its_hostname(sim: Simulator) -> None:
+    labels = ["node-1", "node-2"]
+    ids = [sim.machine(name).system_id for name in labels]
+    foreseen = machine(sim, *ids, state="deployed", description="x", check=True)
+    assert {step["object"] for step in foreseen["plan"]} == set(labels)
+    assert [hunk["before_header"] for hunk in foreseen["diff"]] == labels
+    for name in labels:
+        sim.fault("machine", hostname=name, action="deploy")
+    came = machine(sim, *ids, state="deployed", description="x")
+    assert came["plan"] == foreseen["plan"]
+    assert came.msg.startswith("2 of 2 machines failed (node-1 and node-2): each cannot be deployed:")
+    assert [one["name"] for one in came["machines"]] == ids
+    assert [one["failure"]["object"] for one in came["machines"]] == labels
+
+
+def test_many_failed_machines_keep_the_names_of_the_task(sim: Simulator) -> None:
+    ids = [sim.machine(f"node-{number}", status="Deployed").system_id for number in range(11)]
+    machine(sim, *ids, locked=True)
+    came = machine(sim, *ids, description="x")
+    (group,) = came["failures"]
+    assert group["machines"] == ids
+    assert group["reason"].startswith("each ")
+
+
 def test_full_results_hold_all_that_maas_says(sim: Simulator) -> None:
     sim.machine("node-1")
     assert "interface_set" not in machine(sim, "node-1")["machine"]

@@ -70,10 +70,13 @@ class MachineEngine:
             FleetMember(each.name, MachineTarget(each.wish), each.then or None, failure=each.failure)
             for each in current
         ]
-        failures = {each.name: each.failure for each in current if each.failure}
+        failures = {each.label: each.failure for each in current if each.failure}
+        brief, names = told_briefly(told, failures, full), {each.label: each.name for each in current}
+        for group in brief.get("failures", ()):
+            group["machines"] = [names[label] for label in group["machines"]]
         return Outcome(
             {
-                **told_briefly(told, failures, full),
+                **brief,
                 **({"machine": told[0]} if len(told) == 1 else {}),
                 "summary": summary(members),
             },

@@ -93,6 +93,8 @@ class NamedMachine:
     then: Machine = field(default_factory=dict)
     foreseen: bool = True
     warnings: list[str] = field(default_factory=list)
+    # Where the name is a system_id: the hostname that the machine had when it was found.
+    hostname: str = ""
 
     @classmethod
     def of(cls, element: Any, params: Mapping[str, Any], options: Options, where: str) -> NamedMachine:
@@ -120,6 +122,11 @@ class NamedMachine:
     def names(self) -> list[str]:
         """By what the machine may be found, the surest first."""
         return [self.name, *filter(None, [self.wished.hostname]), *self.wished.mac_addresses]
+
+    @property
+    def label(self) -> str:
+        """What the machine is called in sentences and plans: a system_id alone says nothing to people."""
+        return self.hostname or self.name
 
     @property
     def marks(self) -> list[str]:
@@ -155,7 +162,8 @@ class NamedMachine:
         if machine is None or found_as != self.name:
             self.wished = named(self.wished, self.name)
         if machine is not None:
-            self.failure = mac_conflict(self.name, machine, self.wished)
+            self.hostname = str(machine.get("hostname") or "") if self.name.lower() == machine["system_id"] else ""
+            self.failure = mac_conflict(self.label, machine, self.wished)
 
     # -- deciding ----------------------------------------------------------------------------------------
 
@@ -167,7 +175,7 @@ class NamedMachine:
         try:
             self._foresee(around, me, wait, check)
         except Failure as failure:
-            self.failure = failure.about(self.name)
+            self.failure = failure.about(self.label)
             self.then = self.machine or {}
 
     def doubt_absence(self) -> None:
@@ -185,12 +193,12 @@ class NamedMachine:
             # An earlier task of the play may be the one that would have enlisted it.
             goal = replace(goal, can_enlist=True)
             self.warnings.append(lacking(self.name))
-        self.plan, then = forecast(FleetMember(self.name, goal, self.machine), me, wait)
+        self.plan, then = forecast(FleetMember(self.label, goal, self.machine), me, wait)
         if check and self._awaits_deployment(self.plan.end):
-            self.plan, then = forecast_deployed(FleetMember(self.name, goal, self.machine), me, wait)
+            self.plan, then = forecast_deployed(FleetMember(self.label, goal, self.machine), me, wait)
         if isinstance(self.plan.end, LifecycleFailure):
             # Carrying out sends nothing either, but asks MAAS for what explains it.
-            raise self.plan.end.failure(self.name)
+            raise self.plan.end.failure(self.label)
         if self.wish.state is State.ABSENT:
             self.then, self.changed = {}, bool(self.plan.steps)
             return
@@ -201,10 +209,10 @@ class NamedMachine:
         if unknown and not check:
             raise Failure(
                 "not_found",
-                f"{self.name} cannot be changed: MAAS has no {' and no '.join(unknown)}.",
+                f"{self.label} cannot be changed: MAAS has no {' and no '.join(unknown)}.",
                 hint="Check the spelling, or make it first.",
             )
-        self.warnings += [f"{self.name}: MAAS has no {noun} yet." for noun in unknown]
+        self.warnings += [f"{self.label}: MAAS has no {noun} yet." for noun in unknown]
         if self.machine is not None:
             self.changes = field_changes(self.machine, self.wished, around.power_parameters(self.machine, self.wished))
         self._check_lock(self.changes, around)
@@ -237,12 +245,12 @@ class NamedMachine:
         wanted = {key: value for key, value in self.annotations.items() if value}
         if wanted and not then.get("owner") and check and self.wish.state is State.PRESENT:
             if self.machine is not None:
-                self.warnings.append(f"{self.name} is held by nobody: an earlier task has to allocate or deploy it.")
+                self.warnings.append(f"{self.label} is held by nobody: an earlier task has to allocate or deploy it.")
             return {**annotated(then, self.annotations), "predicted": True}
         if wanted and not then.get("owner"):
             raise Failure(
                 "conflict",
-                f"{self.name} cannot have annotations: MAAS keeps them only while somebody holds the machine.",
+                f"{self.label} cannot have annotations: MAAS keeps them only while somebody holds the machine.",
                 hint="Set state: allocated or state: deployed, or use tags, which stay with a machine.",
             )
         return annotated(then, self.annotations) if then.get("owner") else then
@@ -254,7 +262,7 @@ class NamedMachine:
         present = self.machine.get("workload_annotations") or {}
         differing = [key for key, value in self.annotations.items() if str(present.get(key) or "") != value]
         if changes or added or removed or differing:
-            raise refuse("locked", Situation.of(self.machine, ""), self.wish).failure(self.name)
+            raise refuse("locked", Situation.of(self.machine, ""), self.wish).failure(self.label)
 
     def _check_identity(self, changes: Sequence[MachineChange]) -> None:
         """A Node is found by its machine's name, and its providerID names the zone."""
@@ -262,14 +270,14 @@ class NamedMachine:
             return
         if any(IDENTITY.intersection(change.form) for change in changes):
             now = Situation.of(self.machine, "", claim=holder(self.machine))
-            raise refuse("hosted", now, self.wish).failure(self.name)
+            raise refuse("hosted", now, self.wish).failure(self.label)
 
     def _check_architecture(self, changes: Sequence[MachineChange]) -> None:
         """MAAS takes any architecture for a deployed machine, and fails only when it is deployed again."""
         if self.machine is None or self.machine.get("status_name") != "Deployed":
             return
         self.warnings += [
-            f"{self.name} is Deployed, and its architecture changes from {change.before['architecture']} to "
+            f"{self.label} is Deployed, and its architecture changes from {change.before['architecture']} to "
             f"{change.after['architecture']}: the next deployment may fail."
             for change in changes
             if "architecture" in change.form
@@ -281,7 +289,7 @@ class NamedMachine:
             return
         for present, asked in forms.deployed_otherwise(machine, self.forms[MachineOp.DEPLOY]):
             self.warnings.append(
-                f"{self.name} is deployed with {present}, not with {asked}, and stays so: release it first."
+                f"{self.label} is deployed with {present}, not with {asked}, and stays so: release it first."
             )
 
     @property
@@ -311,7 +319,7 @@ class NamedMachine:
             notes = {key: text for key, text in self.annotations.items() if str(present.get(key) or "") != text}
             if notes:
                 changes.append(MachineChange("annotate", notes, before={key: present.get(key) for key in notes}))
-        return steps_of(self.name, self.plan, changes, {**self.forms, MachineOp.ENLIST: self.wished.enlist_form()})
+        return steps_of(self.label, self.plan, changes, {**self.forms, MachineOp.ENLIST: self.wished.enlist_form()})
 
     # -- telling ------------------------------------------------------------------------------------------
 
@@ -356,6 +364,7 @@ def find(entries: Iterable[NamedMachine], machines: Machines) -> None:
             taken.update((mark, entry.name) for mark in entry.marks)
             if twins:
                 same = entry.name == twins[0]
+                entry.hostname = ""
                 told = "is named twice" if same else f"and {twins[0]} are the same machine"
                 entry.failure = invalid(f"{entry.name} {told}.", "Name it once.")
 
@@ -370,7 +379,7 @@ def carry_out(entries: Sequence[NamedMachine], around: Surroundings, fleet: Call
     driven = [
         entry for entry in entries if not entry.failure or (entry.plan and isinstance(entry.plan.end, LifecycleFailure))
     ]
-    members = [FleetMember(entry.name, replace(entry.goal, can_enlist=False), entry.machine) for entry in driven]
+    members = [FleetMember(entry.label, replace(entry.goal, can_enlist=False), entry.machine) for entry in driven]
     fleet().drive(members)
     for entry, member in zip(driven, members, strict=True):
         entry.came_to(member)
@@ -408,7 +417,7 @@ def send_tags(entries: Iterable[NamedMachine], around: Surroundings) -> None:
             around.update_tag(tag, ids)
         except Failure as failure:
             for entry in (entry for some in changed.values() for entry in some):
-                entry.failure = about(failure, entry.name, f"tagged with {tag}")
+                entry.failure = about(failure, entry.label, f"tagged with {tag}")
             continue
         for word, some in changed.items():
             for entry in some:

@@ -33,8 +33,8 @@ class NamedObjects:
     """One kind of object: what it is called, where it is, and which of its fields can be set.
 
     Where names are ambiguous in paths, `by_id`: `resourcepool/7/` is the pool of the id, even if another is called 7.
-    `may_be_removed` raises the Failure that removing the object would end in; `removal_warnings` are about what removing
-    it does to others.
+    `may_be_removed` raises the Failure that removing the object would end in; `removal_warnings` are about what it does
+    to others.
     """
 
     noun: str

@@ -140,13 +140,15 @@ from ansible_collections.metalshift.maas.plugins.module_utils._maas.client impor
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.connection import MaasConnection
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, shown
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure import hosts
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.filters import query_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import STATUS_OF_WORD
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import refuse_unknown
 from ansible_collections.metalshift.maas.plugins.plugin_utils._foreign import foreign
 
 Machine = dict[str, Any]
 
-# MAAS's name for each filter of ours.
-FILTERS = {"zones": "zone", "pools": "pool", "tags": "tags", "not_tags": "not_tags", "claim": "agent_name"}
+# What MAAS filters by, of all that it can.
+ASKED = ("status", "zones", "pools", "tags", "not_tags", "claim")
 CONNECTION = ("maas_endpoint", "maas_api_key", "maas_ca_cert", "maas_validate_certs", "maas_timeout")
 
 
@@ -192,7 +194,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
                 "vm_host": (machine.get("pod") or {}).get("name"),
                 "carries": under.get(machine["system_id"]),
             }
-            for machine in Machines(maas).listed(**self._filters())
+            for machine in Machines(maas).listed(**self._query(maas))
         ]
         return [
             machine
@@ -200,11 +202,12 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
             if not cluster or (machine["workload_annotations"] or {}).get(CLUSTER) == cluster
         ]
 
-    def _filters(self) -> dict[str, Any]:
-        filters = {theirs: self.get_option(ours) for ours, theirs in FILTERS.items() if self.get_option(ours)}
-        if self.get_option("status"):
-            filters["status"] = [_status(word) for word in self.get_option("status")]
-        return filters
+    def _query(self, maas: Client) -> dict[str, Any]:
+        options = {name: self.get_option(name) for name in ASKED}
+        for word in options["status"] or ():
+            _check_status(word)
+        refuse_unknown(maas, {"not_tags": options["not_tags"] or ()})
+        return query_of(options)
 
     # -- making hosts -----------------------------------------------------------------------------------------------
 
@@ -234,11 +237,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, name, strict=strict)
 
 
-def _status(word: str) -> str:
+def _check_status(word: str) -> None:
     if word not in STATUS_OF_WORD:
         hint = did_you_mean(word, STATUS_OF_WORD, otherwise="Name them as machine_info does, such as failed_testing.")
         raise invalid(f"status: {word} is not a status of machines.", hint)
-    return str(STATUS_OF_WORD[word].filter)
 
 
 def _vm_hosts(maas: Client) -> dict[str, str]:

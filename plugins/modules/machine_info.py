@@ -211,7 +211,6 @@ summary:
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.failure import Failure
 from ansible_collections.metalshift.maas.plugins.module_utils._core.pure.unknown import UNKNOWN
@@ -219,23 +218,12 @@ from ansible_collections.metalshift.maas.plugins.module_utils._core.spec import 
 from ansible_collections.metalshift.maas.plugins.module_utils._core.task import Result, Task, run_as_module
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.details import Details
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.listing import Machines, lacking, shown
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.filters import FILTERS, query_of
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.identity import Machine
-from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import STATUS_OF_WORD, Status
+from ansible_collections.metalshift.maas.plugins.module_utils._maas.machines.pure.statuses import Status
 from ansible_collections.metalshift.maas.plugins.module_utils._maas.named.tags import refuse_unknown
 
 GATHER = ["interfaces", "block_devices", "power_parameters", "events", "results"]
-
-# MAAS's name for each filter of ours.
-FILTERS = {
-    "claim": "agent_name",
-    "owner": "owner",
-    "zones": "zone",
-    "pools": "pool",
-    "domain": "domain",
-    "tags": "tags",
-    "not_tags": "not_tags",
-    "architecture": "arch",
-}
 
 # Names by which other modules know the same.
 ALSO = {"zones": {"aliases": ["zone"]}, "pools": {"aliases": ["pool"]}, "architecture": {"aliases": ["arch"]}}
@@ -279,9 +267,7 @@ def converge(task: Task) -> Result:
 def chosen(task: Task) -> tuple[list[Machine], list[str]]:
     """The machines that fit, and what has to be said about those that do not."""
     machines = Machines(task.maas)
-    filters: dict[str, Any] = {theirs: task.params[ours] for ours, theirs in FILTERS.items() if task.params[ours]}
-    if task.params["status"]:
-        filters["status"] = [STATUS_OF_WORD[word].filter for word in task.params["status"]]
+    filters = query_of(task.params)
     warnings: list[str] = []
     if task.params["machines"] is not None:
         named = machines.find(task.params["machines"])

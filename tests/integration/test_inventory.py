@@ -151,6 +151,7 @@ def test_a_cache_saves_the_requests(tmp_path: Path, rack: Simulator) -> None:
         ({"status": ["deployd"]}, "status: deployd is not a status of machines. Did you mean deployed?"),
         ({"preferred_subnets": ["10.0.0.1/24"]}, "preferred_subnets: 10.0.0.1/24 has host bits set."),
         ({"zones": ["az9"]}, "az9"),
+        ({"not_tags": ["gpu-fats"]}, "not_tags: No such tag(s): 'gpu-fats'."),
     ],
 )
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, rack: Simulator, options: Any, sentence: str) -> None:
